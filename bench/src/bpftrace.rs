@@ -101,15 +101,15 @@ fn attach(script: &str) -> anyhow::Result<Option<Process>> {
         .stderr(Stdio::null());
     let mut process = Process::start(&mut command)?;
     let lines = BufReader::new(process.stdout()?).lines();
-    let (said, heard) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         // Read to the end, or bpftrace would wait for room in the pipe.
         for line in lines.map_while(Result::ok) {
-            let _ = said.send(line);
+            let _ = sender.send(line);
         }
     });
     loop {
-        match heard.recv_timeout(START_WITHIN) {
+        match receiver.recv_timeout(START_WITHIN) {
             Ok(line) if line == "ready" => break,
             Ok(_) => {}
             // It has ended.

@@ -98,7 +98,7 @@ fn gtrace_version(context: &Context) -> String {
 }
 
 /// The value of `name : value` lines.
-fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let (key, value) = line.split_once(':')?;
         (key.trim() == name).then(|| value.trim())

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::cleanup::{self, Deferred};
-use crate::machine::kib;
+use crate::machine::{field, kib};
 use crate::sys;
 
 /// A process is given so long to end when it is asked to.
@@ -94,6 +94,17 @@ impl Process {
         Ok(children)
     }
 
+    /// How often its threads have been woken, those that have ended left out.
+    pub(crate) fn wakeups(&self) -> anyhow::Result<u64> {
+        let mut wakeups = 0;
+        for task in std::fs::read_dir(format!("/proc/{}/task", self.pid()))? {
+            // A thread may have ended meanwhile.
+            let text = std::fs::read_to_string(task?.path().join("status")).unwrap_or_default();
+            wakeups += waits_of(&text);
+        }
+        Ok(wakeups)
+    }
+
     /// Kernel memory of the BPF maps that the process has open, in bytes, each map once.
     pub(crate) fn map_bytes(&self) -> anyhow::Result<u64> {
         let mut maps = Vec::new();
@@ -106,6 +117,12 @@ impl Process {
         maps.dedup_by_key(|(id, _)| *id);
         Ok(maps.iter().map(|(_, bytes)| bytes).sum())
     }
+}
+
+/// How often the thread with this status file has waited: as often it was woken.
+fn waits_of(status: &str) -> u64 {
+    let waits = field(status, "voluntary_ctxt_switches");
+    waits.and_then(|waits| waits.parse().ok()).unwrap_or(0)
 }
 
 /// Id and memory of the BPF map that an fdinfo file is about.
@@ -191,6 +208,14 @@ mod tests {
         let map = "pos:\t0\nmap_type:\t27\nmap_id:\t12\nmemlock:\t8454144\n";
         assert_eq!(map_of(map), Some((12, 8_454_144)));
         assert_eq!(map_of("prog_type:\t5\nmemlock:\t4096\nprog_id:\t3\n"), None);
+    }
+
+    #[test]
+    fn waits_are_those_that_a_thread_chose() {
+        let status =
+            "Threads:\t1\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n";
+        assert_eq!(waits_of(status), 150);
+        assert_eq!(waits_of("Threads:\t1\n"), 0);
     }
 
     #[test]

@@ -55,17 +55,11 @@ fn within<T>(len: usize, read: impl FnOnce() -> T) -> T {
     value
 }
 
-fn written<'a>(payload: &impl Payload<'a>) -> Vec<u8> {
-    let mut writer = Writer::default();
-    payload.write(&mut writer);
-    writer.into_inner()
-}
-
 /// Read and written, it is what it was.
 fn there_and_back<'a, P: Payload<'a>>(bytes: &'a [u8]) {
     let mut reader = Reader::new(bytes);
     if let Ok(payload) = within(bytes.len(), || P::read(&mut reader)) {
-        assert_eq!(written(&payload), bytes[..bytes.len() - reader.left()]);
+        assert_eq!(payload.to_bytes(), bytes[..bytes.len() - reader.left()]);
     }
 }
 
@@ -73,10 +67,10 @@ fn there_and_back<'a, P: Payload<'a>>(bytes: &'a [u8]) {
 fn there_and_again<P: for<'a> Payload<'a>>(bytes: &[u8]) {
     let mut reader = Reader::new(bytes);
     if let Ok(payload) = within(bytes.len(), || P::read(&mut reader)) {
-        let once = written(&payload);
+        let once = payload.to_bytes();
         assert_eq!(once.len(), bytes.len() - reader.left());
         let again = P::read(&mut Reader::new(&once)).expect("what was written");
-        assert_eq!(written(&again), once);
+        assert_eq!(again.to_bytes(), once);
     }
 }
 
@@ -89,7 +83,7 @@ fn argument(choice: u8, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
         1 => i32::take(reader)?.put(&mut writer),
         2 => usize::take(reader)?.put(&mut writer),
         3 => f64::take(reader)?.put(&mut writer),
-        4 => writer.u8(wire::take_flag(reader)?.into()),
+        4 => writer.u8(reader.flag("a flag")?.into()),
         5 => {
             // SAFETY: integers.
             let values: Vec<u32> = within(left, || unsafe { wire::take_vec(reader) })?;
@@ -223,7 +217,7 @@ fuzz_target!(|data: &[u8]| {
             // It borrows from the bytes, so that what is capped is left out here.
             let mut reader = Reader::new(bytes);
             if let Ok(add) = within(bytes.len(), || LinkAdd::read(&mut reader)) {
-                assert_eq!(written(&add).len(), bytes.len() - reader.left());
+                assert_eq!(add.to_bytes().len(), bytes.len() - reader.left());
             }
         }
         16 => there_and_again::<JitOptions>(bytes),

@@ -10,9 +10,7 @@ use libfuzzer_sys::fuzz_target;
 
 fn there_and_back<M: Message>(bytes: &[u8]) {
     if let Ok(message) = M::parse(bytes) {
-        let mut writer = Writer::default();
-        message.write(&mut writer);
-        assert_eq!(writer.as_slice(), bytes);
+        assert_eq!(message.to_bytes(), bytes);
     }
 }
 

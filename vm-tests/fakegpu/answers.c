@@ -27,16 +27,6 @@ static const char name[] = "NVIDIA H100 80GB HBM3";
 /* Runlists and engines: graphics, two copy engines. */
 enum { ENGINE_TYPE_GR0 = 1, ENGINE_TYPE_COPY0 = 9, ENGINE_TYPE_COPY1 = 10 };
 
-static void put32(u8 *at, u32 offset, u32 value)
-{
-	memcpy(at + offset, &value, sizeof(value));
-}
-
-static void put64(u8 *at, u32 offset, u64 value)
-{
-	memcpy(at + offset, &value, sizeof(value));
-}
-
 /* 00112233-4455-6677-8899-aabbccddeeff, and one more in the last byte for each further GPU. */
 static u8 uuid_byte(const struct gsp_model *model, int nth)
 {
@@ -124,7 +114,7 @@ void gsp_forget_memory(struct gsp_model *model)
 	xa_destroy(&model->memory);
 }
 
-/* The driver was told that it has no other way to video memory. */
+/* The driver was configured so that it has no other way to video memory. */
 static void transfer(struct gsp_model *model, NV2080_CTRL_INTERNAL_MEMMGR_MEMORY_TRANSFER_WITH_GSP_PARAMS *wish)
 {
 	u64 from = wish->src.baseAddr + wish->src.offset, to = wish->dst.baseAddr + wish->dst.offset;

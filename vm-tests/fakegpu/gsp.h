@@ -3,6 +3,7 @@
 #ifndef GSP_H
 #define GSP_H
 
+#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
 
@@ -12,6 +13,24 @@
 
 struct fakegpu;
 struct gsp;
+
+static inline u32 get32(const u8 *at, u32 offset)
+{
+	u32 value;
+
+	memcpy(&value, at + offset, sizeof(value));
+	return value;
+}
+
+static inline void put32(u8 *at, u32 offset, u32 value)
+{
+	memcpy(at + offset, &value, sizeof(value));
+}
+
+static inline void put64(u8 *at, u32 offset, u64 value)
+{
+	memcpy(at + offset, &value, sizeof(value));
+}
 
 /* What the GPU is to measure. */
 struct gsp_readings {

@@ -38,24 +38,6 @@
 /* Of the units of QUERY_ECC_STATUS, which have numbers alone. */
 #define ECC_UNIT_MEMORY		0
 
-static u32 get32(const u8 *at, u32 offset)
-{
-	u32 value;
-
-	memcpy(&value, at + offset, sizeof(value));
-	return value;
-}
-
-static void put32(u8 *at, u32 offset, u32 value)
-{
-	memcpy(at + offset, &value, sizeof(value));
-}
-
-static void put64(u8 *at, u32 offset, u64 value)
-{
-	memcpy(at + offset, &value, sizeof(value));
-}
-
 /* A list of questions: result, whether there is an answer, what is asked, operands. */
 struct thermal {
 	u32 result, answered, question, operands[8];

@@ -18,7 +18,7 @@ gtrace_event::named_enum! {
         PcieInject = "pcie-inject",
         /// A virtio card that has AER, behind a root port that has AER: errors come from the QEMU
         /// monitor (`pcie_aer_inject_error`). Never mixed with [`Self::PcieInject`] in one boot: the
-        /// kernel would take status registers that were made up for those of the device.
+        /// kernel would take status registers that were written by the test for those of the device.
         PcieMonitor = "pcie-monitor",
         /// A card behind a slot with native PCIe hotplug, to be taken out and put in by the monitor
         /// (`device_del gpu0`, `device_add e1000e,bus=rp0,id=gpu0`).

@@ -73,9 +73,9 @@ fn small(context: &Context, privilege: Privilege, name: Option<&str>) -> Result<
         .args(name);
     // Its status says that one has failed, which is reported one by one.
     let output = command.output().with_context(|| display(&command))?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let message = String::from_utf8_lossy(&output.stderr);
     let results: Value = serde_json::from_slice(&output.stdout)
-        .with_context(|| format!("what `{}` printed; it said: {said}", display(&command)))?;
+        .with_context(|| format!("what `{}` printed; it said: {message}", display(&command)))?;
     let all = results["benchmarks"].as_array().cloned();
     let all = all.filter(|all| !all.is_empty());
     all.with_context(|| format!("`{}` ran no benchmark", display(&command)))

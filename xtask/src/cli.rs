@@ -8,8 +8,8 @@ use clap::Parser;
 
 use crate::context::{Context, Profile};
 use crate::{
-    bench, book, codegen, demo, dist, e2e, ebpf, fuzz, gpu_check, kubernetes, lint, page, run,
-    setup, test, vm,
+    bench, book, codegen, dist, e2e, ebpf, fuzz, gpu_check, kubernetes, lint, page, run, setup,
+    test, vm,
 };
 
 /// Everything a person does to the repository.
@@ -48,12 +48,6 @@ pub(crate) enum Cli {
         /// Arguments for `gtrace run`
         #[arg(last = true)]
         args: Vec<String>,
-    },
-    /// Start a private daemon, inject faults, and show that each one comes through
-    Demo {
-        /// Use the quickly compiled binary instead of the optimised one
-        #[arg(long)]
-        dev: bool,
     },
     /// Check and test everything; the last line is `N passed, N failed, N skipped`
     Test(test::Scope),
@@ -138,10 +132,6 @@ impl Cli {
             Self::Codegen { check, calls } => codegen::command(&context, check, calls)?,
             Self::Page { check } => page::command(&context, check)?,
             Self::Run { args } => run::exec(&context, &args)?,
-            Self::Demo { dev } => {
-                let profile = if dev { Profile::Dev } else { Profile::Release };
-                demo::run(&context, profile)?;
-            }
             Self::Test(scope) => return test::command(context, &scope),
             Self::VmTest(options) => return vm::command(&context, &options),
             Self::Programs { ids } => return e2e::programs(&context, &ids),

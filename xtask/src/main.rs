@@ -8,7 +8,6 @@ mod calls;
 mod cli;
 mod codegen;
 mod context;
-mod demo;
 mod deny;
 mod dist;
 mod e2e;

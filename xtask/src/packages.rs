@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::io::IsTerminal as _;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use anyhow::{Result, bail};
 
@@ -88,6 +89,7 @@ pub(crate) fn ensure(packages: &[&str], why: &str) -> Result<()> {
         );
     }
     step(format!("installing {list}: {why}"));
+    let began = Instant::now();
     let install = || {
         // Without --no-remove, apt would replace a compiler of the distribution's that conflicts.
         shell::run(
@@ -97,12 +99,12 @@ pub(crate) fn ensure(packages: &[&str], why: &str) -> Result<()> {
         )
     };
     with_fresh_lists(install, || {
-        update(privilege, &format!("{list} could not be installed"))
+        update(privilege, &format!("{list} could not be installed"), began)
     })
 }
 
 /// Installs, and where that fails once more with lists that `update` has fetched since: what old ones name a mirror no longer
-/// has. `update` says whether it has fetched any.
+/// has. `update` says whether there are any.
 fn with_fresh_lists(
     install: impl Fn() -> Result<()>,
     update: impl FnOnce() -> Result<bool>,
@@ -156,26 +158,40 @@ fn unknown_to_apt<'a>(packages: &[&'a str], privilege: Privilege) -> Result<Vec<
             .filter(|package| !known.contains_key(*package))
             .collect()
     };
+    let began = Instant::now();
     let first = unknown(packages);
     if first.is_empty() {
         return Ok(first);
     }
     let why = format!("apt does not know {}", first.join(" "));
-    match update(privilege, &why)? {
+    match update(privilege, &why, began)? {
         true => Ok(unknown(packages)),
         false => Ok(first),
     }
 }
 
-/// Fetches apt's lists, once in a process; whether it did.
-fn update(privilege: Privilege, why: &str) -> Result<bool> {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if DONE.load(Ordering::Relaxed) {
-        return Ok(false);
+/// Fetches apt's lists, once in a process; whether they are newer than `since`.
+fn update(privilege: Privilege, why: &str, since: Instant) -> Result<bool> {
+    static FETCHED: Mutex<Option<Instant>> = Mutex::new(None);
+    once(&FETCHED, since, || {
+        step(format!("apt-get update: {why}"));
+        shell::run(apt_get(privilege).args(["update", "--quiet"]))
+    })
+}
+
+/// Does `fetch` unless that was done, at `fetched`; whether that was after `since`. A thread waits for another one that is at it:
+/// apt does not wait for the lock of its lists, as it does for that of dpkg.
+fn once(
+    fetched: &Mutex<Option<Instant>>,
+    since: Instant,
+    fetch: impl FnOnce() -> Result<()>,
+) -> Result<bool> {
+    let mut fetched = fetched.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(time) = *fetched {
+        return Ok(time > since);
     }
-    step(format!("apt-get update: {why}"));
-    shell::run(apt_get(privilege).args(["update", "--quiet"]))?;
-    DONE.store(true, Ordering::Relaxed);
+    fetch()?;
+    *fetched = Some(Instant::now());
     Ok(true)
 }
 
@@ -239,6 +255,29 @@ mod tests {
         assert_eq!(run(2, true), (true, 2));
         assert_eq!(run(3, true), (false, 2));
         assert_eq!(run(2, false), (false, 1), "lists are as they were");
+    }
+
+    #[test]
+    fn threads_that_need_fresh_lists_fetch_them_one_after_the_other_and_once() {
+        let (fetched, fetching) = (Mutex::new(None), Mutex::new(0));
+        let barrier = std::sync::Barrier::new(8);
+        let before = Instant::now();
+        let fetch = || {
+            barrier.wait();
+            once(&fetched, before, || {
+                *fetching.try_lock().expect("another thread is at it") += 1;
+                Ok(())
+            })
+        };
+        let all: Vec<Result<bool>> = std::thread::scope(|threads| {
+            let all: Vec<_> = (0..8).map(|_| threads.spawn(fetch)).collect();
+            all.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        assert!(all.iter().all(|newer| matches!(newer, Ok(true))));
+        assert_eq!(*fetching.lock().unwrap(), 1);
+        assert!(!once(&fetched, Instant::now(), || bail!("once more")).unwrap());
+        // One that failed is no reason not to try again.
+        assert!(once(&Mutex::new(None), before, || bail!("no network")).is_err());
     }
 
     #[test]

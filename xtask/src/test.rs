@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every check, every test, and the demonstration.
+//! `cargo xtask test`: every check, every test, and each benchmark once.
 //!
 //! Tests that need root are functions, or lie in modules, whose names begin with `root_`. Where
 //! this user is not root they run through sudo, test binary by test binary, so that nothing is
@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
 
-use crate::context::{Context, Profile};
+use crate::context::Context;
 use crate::packages::Privilege;
 use crate::report::{Counts, Report};
 use crate::shell::{self, step};
 use crate::summary::{self, Quiet, Ran};
-use crate::{bench, book, calls, demo, deny, dist, e2e, ebpf, kubernetes, lint, setup, vm};
+use crate::{bench, book, calls, deny, dist, e2e, ebpf, kubernetes, lint, setup, vm};
 
 /// How the name of a function or module begins that needs root.
 const NEEDS_ROOT: &str = "root_";
@@ -42,7 +42,7 @@ pub(crate) struct Scope {
     /// programs in CUDA C++
     #[arg(long)]
     pub(crate) frameworks: bool,
-    /// Run only the tests whose names contain this; checks and demonstration are left out
+    /// Run only the tests whose names contain this; checks and benchmarks are left out
     pub(crate) filter: Option<String>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn command(context: Context, scope: &Scope) -> Result<ExitCode> {
         None => context.with_clippy()?,
         Some(_) => context,
     };
-    step("testing everything: checks, tests, demonstration");
+    step("testing everything: checks, tests, benchmarks");
     let mut report = Report::default();
     report.begin("packages and probes");
     setup::host_packages(context)?;
@@ -269,8 +269,6 @@ impl Suites<'_> {
         doc.args(&self.scope.filter);
         self.counted(report, "documentation tests", &mut doc)?;
         if self.scope.filter.is_none() {
-            report.begin("demonstration");
-            self.demo(report);
             // Each runs once, to see that it works: what it measures beside machines is of no use to anybody.
             report.begin("benchmarks");
             bench::short(self.context, self.privilege, report);
@@ -344,18 +342,6 @@ impl Suites<'_> {
         if count > 0 && self.scope.filter.is_none() {
             report.skip(&format!("{count} of {} tests", ran.all()), count, why);
         }
-    }
-
-    fn demo(&self, report: &mut Report) {
-        if self.privilege == Privilege::None {
-            return report.skip("demonstration", 1, "it needs root, as some tests do");
-        }
-        let run = || demo::run(self.context, Profile::Dev);
-        let result = run().or_else(|error| {
-            report.remark(format!("run again, as it failed: demonstration: {error:#}"));
-            run()
-        });
-        report.check("demonstration", result);
     }
 
     fn machines(&self, report: &mut Report) {

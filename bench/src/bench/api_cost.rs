@@ -165,15 +165,15 @@ fn exit_ms(context: &Context) -> anyhow::Result<f64> {
         .stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let errors = child.stderr.take();
-    let (said, heard) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     let reader = std::thread::spawn(move || {
         let lines = errors.map(|pipe| BufReader::new(pipe).lines());
         for line in lines.into_iter().flatten().map_while(Result::ok) {
-            let _ = said.send(line);
+            let _ = sender.send(line);
         }
     });
     let attached = loop {
-        match heard.recv_timeout(PATIENCE) {
+        match receiver.recv_timeout(PATIENCE) {
             Ok(line) if line.contains("functions of") => break true,
             Ok(_) => {}
             Err(_) => break false,

@@ -174,8 +174,14 @@ fn measure_gtrace(
     }
     context.say("gtrace idle");
     let before = logged(&daemon)?;
+    let asleep = daemon.process.wakeups()?;
     let idle = take(&daemon.process, idle_for)?;
+    let wakeups = daemon.process.wakeups()?.saturating_sub(asleep);
     let after = logged(&daemon)?;
+    report.note(format!(
+        "while idle, its threads were woken {:.1} times a second: unlike its CPU time, that does not depend on the machine",
+        wakeups as f64 / idle_for.as_secs_f64()
+    ));
     let [lines, records] = [after[0] - before[0], after[1] - before[1]];
     let judgement = if lines > idle_for.as_secs_f64() {
         "; THIS HOST WAS NOT IDLE, and the idle figures are those of that load"

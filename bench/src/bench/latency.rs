@@ -196,10 +196,10 @@ fn warm_up(
             return Ok(());
         }
     }
-    let blind = watchers
+    let without = watchers
         .iter()
         .filter(|w| (0..WARM_UP).all(|n| w.seen(n).is_none()));
-    let names: Vec<_> = blind.map(|w| w.name).collect();
+    let names: Vec<_> = without.map(|w| w.name).collect();
     if names.is_empty() {
         // Slow, but they are there; the figures will show it.
         return Ok(());

@@ -1,7 +1,7 @@
 //! The client's side: the symbols that programs call, and the calls behind them.
 //!
 //! The symbols use of the crate:
-//! * `entry::guard(|| ..) -> u32`, `guard_nvml(|| ..) -> u32`, `guard_text(|| ..) -> *const c_char`: no panic
+//! * `entry::guard(&mut || ..) -> u32`, `guard_nvml(&mut || ..) -> u32`, `guard_text(|| ..) -> *const c_char`: no panic
 //!   leaves them.
 //! * `entry::Outcome`, of which `.code()` makes the u32 that the program gets.
 //! * `entry::absent(name, why) -> u32`: answers NOT_SUPPORTED, and reports it once.
@@ -16,11 +16,11 @@
 //!   `Outcome`. They may use `remote::NAME`, the [`calls`], which are to be included as the module `remote` of the symbols.
 //!
 //! The calls use of the crate:
-//! * `entry::waiting(op, small_hint, |w| -> Result<(), u32>, |r| -> Result<(), DecodeError>) -> u32`: sends what
+//! * `entry::waiting(op, &mut |w| -> Result<(), u32>, &mut |r| -> Result<(), DecodeError>) -> u32`: sends what
 //!   the first closure writes, waits, has the second read the reply's arguments if it has any, and answers
 //!   the status. `entry::nvml` is the same for NVML, whose reply has arguments also with
 //!   NVML_ERROR_INSUFFICIENT_SIZE.
-//! * `entry::one_way(Operation, small_hint, |w| -> Result<(), u32>) -> u32`.
+//! * `entry::one_way(Operation, &mut |w| -> Result<(), u32>) -> u32`.
 //! * `entry::mint(Kind) -> u64`: a new handle's number.
 
 mod call;
@@ -159,7 +159,7 @@ pub fn refused() -> Result<String, Error> {
             out,
             "#[unsafe(no_mangle)]
             pub unsafe extern \"C\" fn {name}({}) -> {} {{
-                entry::guard_nvml(|| local::refused({of}, {}))
+                entry::guard_nvml(&mut || local::refused({of}, {}))
             }}
 ",
             parameters(signature),
@@ -252,18 +252,18 @@ fn export(
             // It returns when the program may use its memory, which its twin does not promise.
             Some(stream) => writeln!(
                 out,
-                "entry::{guard}(|| crate::copy::synchronous({stream}, || unsafe {{
+                "entry::{guard}(&mut || crate::copy::synchronous({stream}, || unsafe {{
                     {home}::{name}({arguments})
                 }}{code}))"
             )?,
             None => writeln!(
                 out,
-                "entry::{guard}(|| unsafe {{ {home}::{name}({arguments}) }}{code})"
+                "entry::{guard}(&mut || unsafe {{ {home}::{name}({arguments}) }}{code})"
             )?,
         },
         (_, Hand::None | Hand::Server, Some(hosts)) => writeln!(
             out,
-            "entry::{guard}(|| {{
+            "entry::{guard}(&mut || {{
                 let code = unsafe {{ remote::{name}({arguments}) }};
                 crate::managed::ended({hosts}, {}, code)
             }})",
@@ -271,7 +271,7 @@ fn export(
         )?,
         (_, Hand::None | Hand::Server, None) => writeln!(
             out,
-            "entry::{guard}(|| unsafe {{ remote::{name}({arguments}) }})"
+            "entry::{guard}(&mut || unsafe {{ remote::{name}({arguments}) }})"
         )?,
     }
     out.push_str(match api {

@@ -27,7 +27,8 @@ use crate::{
 /// memory (`allocates`, `frees` and others) and of contexts (`destroys_context` and others).
 ///
 /// Behind an argument stands how it travels ([`Pass`]), in brackets its length, and `?` if null is
-/// allowed. A length is another argument (`[len]`), less a number (`[rank - 1]`), in bytes
+/// allowed. Without parentheses all arguments are left to hand-written code, of a call that is `local` or `by_hand`. A
+/// length is another argument (`[len]`), less a number (`[rank - 1]`), in bytes
 /// (`[bytes size]`), what another argument points to (`[*count]`), or a number (`[4]`).
 ///
 /// A one-way call with an output does not compile:
@@ -49,6 +50,13 @@ use crate::{
 /// gtrace_cuda::describe! {
 ///     const BAD: gtrace_cuda::signatures::DRIVER;
 ///     waiting cuDeviceGetName(name: out_string[len], len: value);
+/// }
+/// ```
+/// nor a call that leaves them to hand-written code without a mark that there is some:
+/// ```compile_fail,E0080
+/// gtrace_cuda::describe! {
+///     const BAD: gtrace_cuda::signatures::DRIVER;
+///     waiting cuDeviceGetCount;
 /// }
 /// ```
 /// nor one without annotation:
@@ -104,24 +112,13 @@ macro_rules! describe {
     (
         $(#[$meta:meta])* $vis:vis const $table:ident: $signatures:expr;
         $(
-            $class:ident $(($($mark:ident),+))? $name:ident (
-                $(
-                    $argument:ident : $pass:ident $(($kind:ident))? $([$($length:tt)+])?
-                        $(? $([$never:tt])?)?
-                ),* $(,)?
-            );
+            $class:ident $(($($mark:ident),+))? $name:ident $(($($arguments:tt)*))?;
         )*
     ) => {
         $(#[$meta])*
         $vis const $table: &[$crate::Function] = &[$({
-            const ARGUMENTS: &[$crate::Argument] = &[$(
-                $crate::Argument {
-                    name: stringify!($argument),
-                    pass: $crate::describe!(@pass $pass $($kind)?),
-                    length: $crate::describe!(@length $($($length)+)?),
-                    nullable: false $(|| true $($never)?)?,
-                }
-            ),*];
+            const ARGUMENTS: Option<&[$crate::Argument]> =
+                $crate::describe!(@arguments $(($($arguments)*))?);
             // Errors of the compiler then say which function it is.
             #[allow(non_upper_case_globals)]
             const $name: $crate::Function = {
@@ -134,13 +131,27 @@ macro_rules! describe {
                         class,
                         hand,
                         attributes,
-                        arguments: ARGUMENTS,
+                        arguments: &[],
                     },
+                    ARGUMENTS,
                     $signatures,
                 )
             };
             $name
         }),*];
+    };
+    (@arguments) => { None };
+    (@arguments ($(
+        $argument:ident : $pass:ident $(($kind:ident))? $([$($length:tt)+])? $(? $([$never:tt])?)?
+    ),* $(,)?)) => {
+        Some(&[$(
+            $crate::Argument {
+                name: stringify!($argument),
+                pass: $crate::describe!(@pass $pass $($kind)?),
+                length: $crate::describe!(@length $($($length)+)?),
+                nullable: false $(|| true $($never)?)?,
+            }
+        ),*])
     };
     (@class local) => { $crate::Class::Local };
     (@class one_way) => { $crate::Class::OneWay };
@@ -195,19 +206,29 @@ macro_rules! describe {
     (@pass special) => { $crate::Pass::Special };
 }
 
-/// `function` if it agrees with itself and with its signature in `table`; else a panic, which in
-/// a constant is a compile error.
+/// `function` with these arguments, or with none that are described, if it agrees with itself and with its signature in
+/// `table`; else a panic, which in a constant is a compile error.
 ///
 /// # Panics
 ///
 /// As said; [`describe!`] lists the reasons.
-pub const fn signed(mut function: Function, table: &[Signature]) -> Function {
+pub const fn signed(
+    mut function: Function,
+    arguments: Option<&'static [Argument]>,
+    table: &[Signature],
+) -> Function {
     let Some(signature) = find(table, function.name) else {
         panic!("the bindings declare no function of this name")
     };
-    if signature.parameters.len() != function.arguments.len() {
-        panic!("an argument is not annotated, or there is one that the signature does not have")
-    }
+    let by_hand = matches!(function.class, Class::Local) || matches!(function.hand, Hand::Both);
+    function.arguments = match arguments {
+        Some(arguments) if arguments.len() == signature.parameters.len() => arguments,
+        Some(_) => {
+            panic!("an argument is not annotated, or there is one that the signature does not have")
+        }
+        None if by_hand => &[],
+        None => panic!("a call whose arguments are not described is `by_hand`, or `local`"),
+    };
     let mut at = 0;
     while at < function.arguments.len() {
         let (argument, parameter) = (&function.arguments[at], &signature.parameters[at]);

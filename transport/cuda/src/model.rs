@@ -120,7 +120,7 @@ pub struct Function {
     pub hand: Hand,
     /// What it does that its arguments do not show.
     pub attributes: Attributes,
-    /// Arguments, in the signature's order.
+    /// Arguments, in the signature's order; none where hand-written code alone knows them.
     pub arguments: &'static [Argument],
 }
 
@@ -134,11 +134,9 @@ impl Function {
     /// no reason to.
     pub fn travels(&self) -> bool {
         let local = self.class == Class::Local;
-        let by_hand = self
-            .arguments
-            .iter()
-            .any(|argument| argument.pass.by_hand());
-        !(by_hand || local && self.arguments.is_empty())
+        let mut arguments = self.arguments.iter();
+        let by_hand = arguments.any(|argument| argument.pass.by_hand());
+        !(by_hand || self.arguments.is_empty() && (local || self.hand == Hand::Both))
     }
 
     /// Whether the server has an operation for it.

@@ -6,7 +6,7 @@
 use core::ffi::{CStr, c_char};
 use core::mem::MaybeUninit;
 
-use gtrace_protocol::{DecodeError, Reader, Writer};
+use gtrace_protocol::{DecodeError, Payload, Reader, Writer};
 
 /// Most bytes of an argument or of a result that is no bulk part.
 pub const ARGUMENT_MAX: usize = gtrace_protocol::SMALL_MAX;
@@ -20,33 +20,35 @@ mod sealed {
 }
 
 /// A scalar in its own size, little-endian; `usize` travels as u64.
-pub trait Scalar: sealed::Sealed + Copy {
+pub trait Scalar: sealed::Sealed + for<'a> Payload<'a> + Copy {
     /// Appends it.
-    fn put(self, writer: &mut Writer);
+    #[inline]
+    fn put(self, writer: &mut Writer) {
+        self.write(writer);
+    }
     /// Reads it.
     ///
     /// # Errors
     ///
     /// [`DecodeError::Short`], and [`DecodeError::TooLong`] for a `usize` that does not fit.
-    fn take(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
-    /// As a length; a negative one is 0.
-    fn as_len(self) -> usize;
+    #[inline]
+    fn take(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Self::read(reader)
+    }
+    /// As a length; a negative one is 0, and so is what is none.
+    fn as_len(self) -> usize {
+        0
+    }
     /// Whether it is below 0, which no length is.
-    fn is_negative(self) -> bool;
+    fn is_negative(self) -> bool {
+        false
+    }
 }
 
 macro_rules! scalar {
     ($($type:ty),*) => {$(
         impl sealed::Sealed for $type {}
         impl Scalar for $type {
-            #[inline]
-            fn put(self, writer: &mut Writer) {
-                writer.raw(&self.to_le_bytes());
-            }
-            #[inline]
-            fn take(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-                reader.array().map(<$type>::from_le_bytes)
-            }
             #[inline]
             fn as_len(self) -> usize {
                 usize::try_from(self).unwrap_or_default()
@@ -64,58 +66,15 @@ scalar!(u8, i8, u16, i16, u32, i32, u64, i64);
 impl sealed::Sealed for usize {}
 impl Scalar for usize {
     #[inline]
-    fn put(self, writer: &mut Writer) {
-        writer.u64(self as u64);
-    }
-    #[inline]
-    fn take(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        reader.len(usize::MAX)
-    }
-    #[inline]
     fn as_len(self) -> usize {
         self
-    }
-    #[inline]
-    fn is_negative(self) -> bool {
-        false
     }
 }
 
 impl sealed::Sealed for f32 {}
-impl Scalar for f32 {
-    #[inline]
-    fn put(self, writer: &mut Writer) {
-        writer.f32(self);
-    }
-    #[inline]
-    fn take(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        reader.f32()
-    }
-    fn as_len(self) -> usize {
-        0
-    }
-    fn is_negative(self) -> bool {
-        false
-    }
-}
-
+impl Scalar for f32 {}
 impl sealed::Sealed for f64 {}
-impl Scalar for f64 {
-    #[inline]
-    fn put(self, writer: &mut Writer) {
-        writer.f64(self);
-    }
-    #[inline]
-    fn take(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        reader.f64()
-    }
-    fn as_len(self) -> usize {
-        0
-    }
-    fn is_negative(self) -> bool {
-        false
-    }
-}
+impl Scalar for f64 {}
 
 /// Appends the `count` values at `from` in the layout of C, which is the same on both sides.
 ///
@@ -228,22 +187,6 @@ fn words(bytes: &[u8]) -> Vec<u64> {
         u64::from_ne_bytes(whole)
     });
     chunks.collect()
-}
-
-/// Reads whether a pointer is there or null.
-///
-/// # Errors
-///
-/// [`DecodeError`] if it is neither 0 nor 1.
-pub fn take_flag(reader: &mut Reader<'_>) -> Result<bool, DecodeError> {
-    match reader.u8()? {
-        0 => Ok(false),
-        1 => Ok(true),
-        other => Err(DecodeError::BadValue {
-            what: "whether a pointer is there",
-            value: other.into(),
-        }),
-    }
 }
 
 /// An array whose length is not the one that another argument gives.

@@ -40,7 +40,7 @@ pub(crate) const fn number(handle: u64) -> u32 {
     gtrace_recording::observe::number(handle)
 }
 
-/// The number of a graph or of an instance, by its handle: the kind of which, in the highest byte, tells them apart.
+/// The number of a graph or of an instance, by its handle: the kind of which, in the highest byte, distinguishes them.
 pub(crate) const fn graph(handle: u64) -> u32 {
     handle as u32 | ((handle >> 56) as u32 & 0b111)
 }

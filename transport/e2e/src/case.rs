@@ -133,14 +133,8 @@ impl Case {
     }
 
     fn content(&self, outcome: Outcome, how: &str) -> Result<Outcome> {
-        ensure!(
-            outcome.status.success(),
-            "{} {how}: {}\n{}{}",
-            self.program.display(),
-            outcome.status,
-            outcome.stdout,
-            outcome.stderr
-        );
+        let program = self.program.display();
+        ensure!(outcome.status.success(), "{program} {how}: {outcome}");
         Ok(outcome)
     }
 
@@ -284,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics_tell_their_program() {
+    fn statistics_name_their_program() {
         let file = Path::new("/folder/vector_add@17-3.json");
         assert_eq!(called_by(file), Some("vector_add"));
         assert_eq!(called_by(Path::new("/folder/other.txt")), None);

@@ -1,10 +1,10 @@
 //! Running a program to its end within a time, and looking at one from outside.
 #![allow(unsafe_code)] // kill(2)
 
-use std::fs;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -19,6 +19,12 @@ pub struct Outcome {
     pub stderr: String,
     /// From its start to its end.
     pub took: Duration,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}{}", self.status, self.stdout, self.stderr)
+    }
 }
 
 /// Runs `command` to its end; after `limit` it is killed, which is an error.

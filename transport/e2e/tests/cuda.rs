@@ -113,16 +113,15 @@ fn assertion() {
     let server = case.serve(&[]);
     let direct = case.outcome_directly();
     let reported = "thread: [31,0,0] Assertion `(int)threadIdx.x < limit` failed.";
-    assert!(direct.stderr.contains(reported), "{}", direct.stderr);
+    assert!(direct.stderr.contains(reported), "{direct}");
     assert!(
         direct.stdout.contains("failed: cudaErrorAssert"),
-        "{}",
-        direct.stdout
+        "{direct}"
     );
     for via in Via::ALL {
         let remote = case.outcome(&server, via, &[]);
         assert_eq!(remote.stdout, direct.stdout);
-        assert!(remote.stderr.contains(reported), "{}", remote.stderr);
+        assert!(remote.stderr.contains(reported), "{remote}");
     }
 }
 

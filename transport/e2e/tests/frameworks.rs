@@ -93,7 +93,7 @@ fn training() {
     command.arg(&python).arg(&file);
     command.env_remove("CUDA_VISIBLE_DEVICES");
     let outcome = process::run(&mut command, FRAMEWORK).unwrap();
-    assert_eq!(outcome.stdout, direct, "{}", outcome.stderr);
+    assert_eq!(outcome.stdout, direct, "{outcome}");
     assert!(faults.count() >= 10, "{:?}", faults.by_kind());
 }
 
@@ -173,13 +173,13 @@ fn content_everywhere(case: Case, content: usize) {
     let direct = case.direct();
     let server = case.serve(&[]);
     let remote = case.remote(&server, Via::Unix, &[]);
-    assert_eq!(remote.stdout, direct.stdout, "{}", remote.stderr);
+    assert_eq!(remote.stdout, direct.stdout, "{remote}");
     let counted = |what: &str| {
         let lines = direct.stdout.lines();
         lines.filter(|line| line.starts_with(what)).count()
     };
-    assert_eq!(counted("failed"), 0, "{}\n{}", direct.stdout, direct.stderr);
-    assert!(counted("ok") >= content, "{}", direct.stdout);
+    assert_eq!(counted("failed"), 0, "{direct}");
+    assert!(counted("ok") >= content, "{direct}");
 }
 
 /// Kernels are machine code that Triton's assembler made, so that none is executed.
@@ -221,7 +221,7 @@ fn awaited(server: &Server, python: PathBuf, name: &str, steps: u32) -> BTreeMap
     let case = Case::new(python).arguments(&[script.to_str().unwrap(), name, &steps]);
     let options = ["--stats-file", file.to_str().unwrap()];
     let outcome = case.remote(server, Via::Unix, &options);
-    assert_eq!(outcome.stdout, "done\n", "{}", outcome.stderr);
+    assert_eq!(outcome.stdout, "done\n", "{outcome}");
     let statistics: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     let operations = statistics["operations"].as_array().expect("operations");
     let count = |of: &Value| of["waiting"].as_f64().expect("a count");

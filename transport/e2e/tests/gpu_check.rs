@@ -59,13 +59,7 @@ fn a_rehearsal_passes_and_says_that_it_is_one() {
     let only = steps.iter().flat_map(|step| ["--only", step]);
     let arguments: Vec<&str> = ["--softgpu", "--short"].into_iter().chain(only).collect();
     let outcome = check(folder.path(), &arguments);
-    assert!(
-        outcome.status.success(),
-        "{}\n{}{}",
-        outcome.status,
-        outcome.stdout,
-        outcome.stderr
-    );
+    assert!(outcome.status.success(), "{outcome}");
     let (text, json) = results(folder.path());
     assert!(
         text.starts_with("# GPU-over-IP on the CPU EMULATOR"),
@@ -97,7 +91,7 @@ fn a_program_that_differs_fails_its_step_and_no_other() {
         folder.path(),
         &["--softgpu", "--short", "--only", "program l"],
     );
-    assert_eq!(outcome.status.code(), Some(1), "{}", outcome.stderr);
+    assert_eq!(outcome.status.code(), Some(1), "{outcome}");
     let (text, json) = results(folder.path());
     let outcomes: Vec<_> = json["steps"]
         .as_array()
@@ -127,13 +121,12 @@ fn without_a_driver_it_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     assembled(folder.path());
     let outcome = check(folder.path(), &["--libcuda", "/nonexistent/libcuda.so.1"]);
-    assert_eq!(outcome.status.code(), Some(3), "{}", outcome.stderr);
+    assert_eq!(outcome.status.code(), Some(3), "{outcome}");
     assert!(
         outcome
             .stderr
             .contains("there is no /nonexistent/libcuda.so.1"),
-        "{}",
-        outcome.stderr
+        "{outcome}"
     );
     assert!(!folder.path().join("results").exists());
 }

@@ -47,19 +47,24 @@ fn environment(command: &mut Command) -> &mut Command {
         .env("GTRACE_SOCKET", "/nonexistent/socket")
 }
 
+/// Runs a program with its trace written to `out`.
+fn traced(options: &[&str], out: &Path, program: &str) -> Outcome {
+    let mut command = Command::new(&artefacts().gtrace);
+    command
+        .args(["trace", "--softgpu", "-o"])
+        .arg(out)
+        .args(options)
+        .arg("--")
+        .arg(programs::c_program(artefacts(), program).unwrap());
+    run(environment(&mut command))
+}
+
 /// Runs a program with its work timed; what it printed, the trace, and the counts of its one process.
 fn timed(program: &str, folder: &Path) -> (Outcome, Vec<Seen>, Value) {
     let (out, json) = (folder.join("x.pftrace"), folder.join("x.json"));
-    let mut command = Command::new(&artefacts().gtrace);
-    command
-        .args(["trace", "--softgpu", "--gpu-time", "-o"])
-        .arg(&out)
-        .arg("--json")
-        .arg(&json)
-        .arg("--")
-        .arg(programs::c_program(artefacts(), program).unwrap());
-    let outcome = run(environment(&mut command));
-    assert!(outcome.status.success(), "{}", outcome.stderr);
+    let options = ["--gpu-time", "--json", json.to_str().unwrap()];
+    let outcome = traced(&options, &out, program);
+    assert!(outcome.status.success(), "{outcome}");
     let json: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
     (outcome, pftrace::read(&out), json["processes"][0].clone())
 }
@@ -81,6 +86,35 @@ fn call_of<'a>(seen: &'a [Seen], work: &Seen) -> &'a Seen {
     call.unwrap_or_else(|| panic!("no call leads to {work:?}"))
 }
 
+/// What was done in each of the streams of six threads, none of it before its call or at the same time.
+fn by_stream<'a>(seen: &'a [Seen], work: Vec<&'a Seen>) -> Vec<Vec<&'a Seen>> {
+    let mut streams: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
+    for one in work {
+        streams.entry(&one.track).or_default().push(one);
+        let call = call_of(seen, one);
+        assert!(one.start >= call.start, "{one:?} begins before {call:?}");
+    }
+    streams.retain(|name, _| name.starts_with("stream 0x"));
+    assert_eq!(streams.len(), 6);
+    for of in streams.values() {
+        assert!(of.is_sorted_by(|a, b| a.end <= b.start), "they overlap");
+    }
+    streams.into_values().collect()
+}
+
+/// The thread waits for its stream in each round, so that all was done when the wait was over.
+fn is_done_when_awaited(seen: &[Seen], one: &Seen, off: u64) {
+    let call = call_of(seen, one);
+    let waits = seen.iter().filter(|wait| {
+        wait.name == "cuStreamSynchronize"
+            && wait.category == "cuda"
+            && wait.track == call.track
+            && wait.start >= call.end
+    });
+    let over = waits.map(|wait| wait.end).max();
+    assert!(over.is_some_and(|over| one.end <= over + off), "{one:?}");
+}
+
 #[test]
 fn launches_and_copies_of_six_threads_are_timed_each_in_its_stream() {
     let folder = tempfile::tempdir().unwrap();
@@ -92,33 +126,13 @@ fn launches_and_copies_of_six_threads_are_timed_each_in_its_stream() {
     let counts = &process["gpu_work"];
     assert_eq!(counts["calls"], counts["timed"], "{counts}");
     assert_eq!(counts["timed"], work.len());
-    let mut streams: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
-    for one in work {
-        streams.entry(&one.track).or_default().push(one);
-        let call = call_of(&seen, one);
-        assert!(one.start >= call.start, "{one:?} begins before {call:?}");
+    for one in &work {
         assert!(one.number("clock_off_by_at_most_ns") > 0, "{one:?}");
     }
-    let own = streams
-        .iter()
-        .filter(|(name, _)| name.starts_with("stream 0x"));
-    let own: Vec<_> = own.map(|(_, of)| of).collect();
-    assert_eq!(own.len(), 6);
-    for of in own {
+    for of in by_stream(&seen, work) {
         assert_eq!(of.len(), 80);
-        assert!(of.is_sorted_by(|a, b| a.end <= b.start), "they overlap");
-        // The thread waits for its stream in each round, so that all was done when the wait was over.
-        let calls: Vec<_> = of.iter().map(|one| call_of(&seen, one)).collect();
-        for (one, call) in of.iter().zip(&calls) {
-            let mut waits: Vec<_> = seen.iter().collect();
-            waits.retain(|wait| {
-                wait.name == "cuStreamSynchronize"
-                    && wait.track == call.track
-                    && wait.start >= call.end
-            });
-            let off = one.number("clock_off_by_at_most_ns") + 1_000;
-            let over = waits.iter().map(|wait| wait.end).max();
-            assert!(over.is_some_and(|over| one.end <= over + off), "{one:?}");
+        for one in of {
+            is_done_when_awaited(&seen, one, one.number("clock_off_by_at_most_ns") + 1_000);
         }
     }
 }
@@ -130,18 +144,11 @@ fn programs_do_the_same_when_their_work_is_timed() {
     for program in PROGRAMS {
         let direct = Case::c(program).outcome_directly();
         let out = folder.path().join("x.pftrace");
-        let mut command = Command::new(&artefacts().gtrace);
-        command
-            .args(["trace", "--softgpu", "--gpu-time", "-o"])
-            .arg(&out)
-            .arg("--");
-        command.arg(programs::c_program(artefacts(), program).unwrap());
-        let traced = run(environment(&mut command));
+        let traced = traced(&["--gpu-time"], &out, program);
         assert_eq!(
             (traced.status, &traced.stdout),
             (direct.status, &direct.stdout),
-            "{program}: {}",
-            traced.stderr
+            "{program}: {traced}"
         );
     }
 }
@@ -179,12 +186,7 @@ fn times_of_a_server_are_in_the_trace_of_its_client() {
     command.arg("--trace").arg(&out).arg("--");
     command.arg(programs::c_program(artefacts(), "vector_add").unwrap());
     let outcome = run(environment(&mut command));
-    assert!(
-        outcome.status.success(),
-        "{}\n{}",
-        outcome.stderr,
-        server.log()
-    );
+    assert!(outcome.status.success(), "{outcome}\n{}", server.log());
     let seen = pftrace::read(&out);
     let served: Vec<_> = seen
         .iter()
@@ -271,30 +273,10 @@ fn work_of_a_remote_gpu_is_timed_by_its_server() {
         // Of two pieces of a stream the later is not said to begin before the end of the other, which may be wrong.
         let off = work.iter().map(|one| one.number("clock_off_by_at_most_ns"));
         let off = off.max().unwrap() + 1_000;
-        let mut streams: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
-        for one in work {
-            streams.entry(&one.track).or_default().push(one);
-            let call = call_of(&seen, one);
-            assert!(one.start >= call.start, "{one:?} begins before {call:?}");
-            // The thread waits for its stream in each round.
-            let mut waits: Vec<_> = seen.iter().collect();
-            waits.retain(|wait| {
-                wait.name == "cuStreamSynchronize"
-                    && wait.category == "cuda"
-                    && wait.track == call.track
-                    && wait.start >= call.end
-            });
-            let over = waits.iter().map(|wait| wait.end).max();
-            assert!(over.is_some_and(|over| one.end <= over + off), "{one:?}");
+        for one in &work {
+            is_done_when_awaited(&seen, one, off);
         }
-        let own = streams
-            .iter()
-            .filter(|(name, _)| name.starts_with("stream 0x"));
-        let own: Vec<_> = own.map(|(_, of)| of).collect();
-        assert_eq!(own.len(), 6);
-        for of in own {
-            assert!(of.is_sorted_by(|a, b| a.end <= b.start), "they overlap");
-        }
+        by_stream(&seen, work);
     }
 }
 
@@ -314,7 +296,7 @@ fn a_profiler_sees_what_a_remote_gpu_does() {
             "captured: kernels 0, copies 0, fills 0, graphs 1, waits 1",
             "cuLaunchKernel: 1 began, 1 ended",
         ] {
-            assert!(outcome.stdout.contains(line), "{}", outcome.stdout);
+            assert!(outcome.stdout.contains(line), "{outcome}");
         }
     }
 }
@@ -331,8 +313,7 @@ fn programs_do_the_same_when_a_server_times_their_work() {
         assert_eq!(
             (timed.status, &timed.stdout),
             (untimed.status, &untimed.stdout),
-            "{program}: {}\n{}",
-            timed.stderr,
+            "{program}: {timed}\n{}",
             server.log()
         );
         if program == "vector_add" {
@@ -346,15 +327,9 @@ fn programs_do_the_same_when_a_server_times_their_work() {
 fn readings_of_nvml_are_counters() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("x.pftrace");
-    let mut command = Command::new(&artefacts().gtrace);
-    command
-        .args(["trace", "--softgpu", "-o"])
-        .arg(&out)
-        .arg("--");
-    command.arg(programs::c_program(artefacts(), "vector_add").unwrap());
-    let outcome = run(environment(&mut command));
-    assert!(outcome.status.success(), "{}", outcome.stderr);
-    assert!(!outcome.stderr.contains("no samples"), "{}", outcome.stderr);
+    let outcome = traced(&[], &out, "vector_add");
+    assert!(outcome.status.success(), "{outcome}");
+    assert!(!outcome.stderr.contains("no samples"), "{outcome}");
     let seen = pftrace::read(&out);
     let last = |name: &str| {
         let of = seen
@@ -372,5 +347,5 @@ fn times_need_a_trace_to_be_written_to() {
     command.args(["trace", "--softgpu", "--gpu-time", "--", "true"]);
     let outcome = run(&mut command);
     assert_eq!(outcome.status.code(), Some(2));
-    assert!(outcome.stderr.contains("--output"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--output"), "{outcome}");
 }

@@ -43,8 +43,8 @@ fn a_copy_to_a_server_that_has_died_is_never_lost_without_a_word() {
             idle.say("go").unwrap();
             let (stdout, stderr, status) = idle.end();
             let name = via.name();
-            let said_so = stderr.contains("may not have been executed");
-            assert!(said_so, "{name}: {stdout}{stderr}");
+            let is_reported = stderr.contains("may not have been executed");
+            assert!(is_reported, "{name}: {stdout}{stderr}");
             assert_eq!(stderr.matches("executed").count(), 1, "{name}: {stderr}");
             assert_eq!(
                 status,

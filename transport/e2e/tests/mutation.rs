@@ -88,8 +88,8 @@ impl Drop for Program {
 /// Where the client's libraries were unpacked, as `gtrace exec` says.
 fn libraries(server: &Server) -> OsString {
     let mut exec = server.exec(Via::Tcp);
-    let said = process::run(exec.arg("--print-env"), support::LIMIT).unwrap();
-    let line = said
+    let printed = process::run(exec.arg("--print-env"), support::LIMIT).unwrap();
+    let line = printed
         .stdout
         .lines()
         .find_map(|line| line.split_once("LD_LIBRARY_PATH="));
@@ -347,9 +347,9 @@ fn place(
         if runs.is_multiple_of(u64::from(BETWEEN)) {
             let outcome = untouched.outcome(&server, Via::Tcp, &[]);
             if !outcome.status.success() || !outcome.stdout.starts_with("sum: 4000 bytes") {
-                let said = format!("{}{}", outcome.stdout, outcome.stderr);
+                let printed = format!("{}{}", outcome.stdout, outcome.stderr);
                 found.push(format!(
-                    "another client failed: {said}\nits server's last lines:\n{}\nafter\n{}",
+                    "another client failed: {printed}\nits server's last lines:\n{}\nafter\n{}",
                     tail(&text),
                     last.join("\n")
                 ));
@@ -434,7 +434,7 @@ fn search(direction: Direction) {
 }
 
 #[test]
-fn a_client_stands_what_a_server_says() {
+fn a_client_withstands_what_a_server_sends() {
     search(Direction::ToClient);
 }
 
@@ -476,7 +476,7 @@ fn a_server_that_lies_writes_nothing_beyond_a_result() {
 }
 
 #[test]
-fn a_server_stands_what_a_client_says() {
+fn a_server_withstands_what_a_client_sends() {
     search(Direction::ToServer);
 }
 
@@ -518,9 +518,8 @@ fn a_server_whose_log_cannot_be_written_serves_on() {
         let outcome = process::run(&mut exec, support::LIMIT).unwrap();
         assert!(
             outcome.status.success(),
-            "{:?}: {}",
-            server.0.try_wait(),
-            outcome.stderr
+            "{:?}: {outcome}",
+            server.0.try_wait()
         );
     }
     assert_eq!(server.0.try_wait().unwrap(), None, "the server has ended");

@@ -157,7 +157,7 @@ impl Network {
             server,
             folder: tempfile::tempdir().unwrap(),
         };
-        // Nothing tells client and server that they are on one host.
+        // Nothing shows client and server that they are on one host.
         let boot = network.path("boot_id");
         fs::write(&boot, "00000000-0000-4000-8000-000000000077\n").unwrap();
         let over = |file: &str, of: &str| network.client.run_with("mount", &["--bind", file, of]);
@@ -267,7 +267,7 @@ impl<'a> Running<'a> {
         running
     }
 
-    fn said(&self) -> String {
+    fn printed(&self) -> String {
         let text = |name| fs::read_to_string(self.network.path(name)).unwrap_or_default();
         format!("{}{}", text("out"), text("err"))
     }
@@ -290,7 +290,7 @@ impl<'a> Running<'a> {
             done && ended.is_none(),
             "{what}: {ended:?}, at round {} of {from} and on: {}{log}",
             self.rounds(),
-            self.said()
+            self.printed()
         );
         let took = began.elapsed();
         println!("{what}: went on after {took:?}");
@@ -313,7 +313,7 @@ impl<'a> Running<'a> {
     /// Waits for its end, and for that of its worker.
     fn ended(&mut self) -> std::process::ExitStatus {
         let status = process::wait(&mut self.child, GOES_ON).unwrap();
-        let status = status.unwrap_or_else(|| panic!("it does not end: {}", self.said()));
+        let status = status.unwrap_or_else(|| panic!("it does not end: {}", self.printed()));
         let gone = || self.server.workers().is_empty();
         let log = self.server.log();
         assert!(
@@ -327,10 +327,10 @@ impl<'a> Running<'a> {
     fn finish(mut self) -> Value {
         fs::write(self.network.path("until"), "").unwrap();
         let status = self.ended();
-        let said = self.said();
+        let printed = self.printed();
         assert!(
-            status.success() && said.contains("every launch was executed once"),
-            "{status}: {said}"
+            status.success() && printed.contains("every launch was executed once"),
+            "{status}: {printed}"
         );
         serde_json::from_slice(&fs::read(self.network.path("stats")).unwrap()).unwrap()
     }
@@ -377,7 +377,7 @@ fn root_a_program_goes_on_when_routers_forget_it_and_addresses_change() {
 
 /// A cable that is pulled for longer than `--resume` says ends a program by one error; else it goes on.
 #[test]
-fn root_a_cable_may_be_pulled_for_as_long_as_was_said() {
+fn root_a_cable_may_be_pulled_for_as_long_as_resume_allows() {
     if let Some(why) = missing() {
         println!("SKIPPED: {why}");
         return;
@@ -411,12 +411,15 @@ fn pull(time: Duration, resume: &str, outlives: bool) {
         return;
     }
     let status = running.ended();
-    let (took, said) = (pulled.elapsed(), running.said());
-    println!("pulled for good, with --resume {resume}: ended after {took:?}: {said}");
+    let (took, printed) = (pulled.elapsed(), running.printed());
+    println!("pulled for good, with --resume {resume}: ended after {took:?}: {printed}");
     assert!(took < time, "it took {took:?}");
-    assert_eq!(status.code(), Some(1), "{said}");
+    assert_eq!(status.code(), Some(1), "{printed}");
     // The calls of both threads fail alike, and the cause is said once.
-    assert!(said.contains("CUDA_ERROR_DEVICE_UNAVAILABLE"), "{said}");
-    let causes = said.matches("is lost: ").count();
-    assert!(causes == 1 && said.contains("no other one"), "{said}");
+    assert!(
+        printed.contains("CUDA_ERROR_DEVICE_UNAVAILABLE"),
+        "{printed}"
+    );
+    let causes = printed.matches("is lost: ").count();
+    assert!(causes == 1 && printed.contains("no other one"), "{printed}");
 }

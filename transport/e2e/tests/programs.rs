@@ -88,19 +88,15 @@ fn functions_that_are_not_supported_say_so_and_the_program_goes_on() {
         ] {
             let answer =
                 format!("{name}: 801 CUDA_ERROR_NOT_SUPPORTED\ncuGetProcAddress: not found");
-            assert!(outcome.stdout.contains(&answer), "{}", outcome.stdout);
+            assert!(outcome.stdout.contains(&answer), "{outcome}");
             let reported = format!("{name} is not supported");
             let times = outcome.stderr.matches(&reported).count();
-            assert_eq!(times, 1, "{}", outcome.stderr);
+            assert_eq!(times, 1, "{outcome}");
         }
         // The symbol of programs with a default stream for each thread.
         let per_thread = "cuSignalExternalSemaphoresAsync_ptsz: 801 CUDA_ERROR_NOT_SUPPORTED\n";
-        assert!(outcome.stdout.contains(per_thread), "{}", outcome.stdout);
-        assert!(
-            outcome.stdout.ends_with("still works: 5\n"),
-            "{}",
-            outcome.stdout
-        );
+        assert!(outcome.stdout.contains(per_thread), "{outcome}");
+        assert!(outcome.stdout.ends_with("still works: 5\n"), "{outcome}");
     }
 }
 
@@ -119,12 +115,7 @@ fn a_host_function_that_no_thread_can_run_is_refused() {
              sum 2\n"
         );
         let refused = "no connection for another thread";
-        assert_eq!(
-            outcome.stderr.matches(refused).count(),
-            1,
-            "{}",
-            outcome.stderr
-        );
+        assert_eq!(outcome.stderr.matches(refused).count(), 1, "{outcome}");
     }
 }
 
@@ -305,8 +296,8 @@ fn a_launch_that_fails_on_the_device() {
     let mut outcomes = vec![case.outcome_directly()];
     outcomes.extend(Via::ALL.map(|via| case.outcome(&server, via, &[])));
     for outcome in outcomes {
-        assert_eq!(outcome.status.code(), Some(1), "{}", outcome.stderr);
-        assert!(outcome.stderr.contains("gave 700"), "{}", outcome.stderr);
+        assert_eq!(outcome.status.code(), Some(1), "{outcome}");
+        assert!(outcome.stderr.contains("gave 700"), "{outcome}");
     }
     // Another client's device works, up to its own 50th launch.
     Case::c("vector_add").remote(&server, Via::Unix, &[]);

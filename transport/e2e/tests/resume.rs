@@ -116,35 +116,32 @@ impl Ground {
     ) -> Vec<String> {
         self.faults.arm();
         let began = std::time::Instant::now();
-        let mut said = Vec::new();
-        while said.is_empty() || self.faults.count() < self.breaks {
+        let mut printed = Vec::new();
+        while printed.is_empty() || self.faults.count() < self.breaks {
             let mut command = command(exec(self.faults.address(), &self.options()));
             let outcome = process::run(&mut command, limit).unwrap();
             let log = self.server.log();
+            let breaks = self.faults.count();
             assert!(
                 outcome.status.success(),
-                "{} after {} breaks: {}{}{log}",
-                outcome.status,
-                self.faults.count(),
-                outcome.stdout,
-                outcome.stderr
+                "after {breaks} breaks: {outcome}{log}"
             );
-            said.push(outcome.stdout);
+            printed.push(outcome.stdout);
             println!(
                 "{} breaks in {:?}, {} runs",
                 self.faults.count(),
                 began.elapsed(),
-                said.len()
+                printed.len()
             );
             assert!(began.elapsed() < 2 * limit, "{:?}", self.faults.by_kind());
         }
         println!(
             "{} runs in {:?}: {:?}",
-            said.len(),
+            printed.len(),
             began.elapsed(),
             self.faults.by_kind()
         );
-        said
+        printed
     }
 }
 
@@ -171,8 +168,8 @@ fn managed_memory_is_coherent_however_often_connections_break() {
         command.arg(&program).args(["3000", "4"]);
         command
     };
-    for said in ground.until_broken(limit, run) {
-        assert_eq!(said, direct);
+    for printed in ground.until_broken(limit, run) {
+        assert_eq!(printed, direct);
     }
 }
 
@@ -189,8 +186,8 @@ fn a_stress_of_64_threads_goes_on_however_often_connections_break() {
             .args(["random", &seed.to_string(), "64", "0.3"]);
         command
     };
-    for said in ground.until_broken(limit, run) {
-        assert!(said.contains("bytes compared"), "{said}");
+    for printed in ground.until_broken(limit, run) {
+        assert!(printed.contains("bytes compared"), "{printed}");
     }
 }
 
@@ -204,25 +201,28 @@ fn counted(tls: bool, threads: &str, most_bytes: u64, few: u64) {
     let mut client = client(faults.address(), &options, &["count", threads]);
     faults.arm();
     let began = std::time::Instant::now();
-    let mut said_at = Duration::ZERO;
+    let mut noted_at = Duration::ZERO;
     let all = process::wait_until(limit, || {
-        if began.elapsed() >= said_at + Duration::from_secs(60) {
-            said_at = began.elapsed();
-            println!("{} breaks in {said_at:?}", faults.count());
+        if began.elapsed() >= noted_at + Duration::from_secs(60) {
+            noted_at = began.elapsed();
+            println!("{} breaks in {noted_at:?}", faults.count());
         }
         faults.count() >= breaks || client.child.try_wait().unwrap().is_some()
     });
     client.say("end").unwrap_or_default();
-    let (said, stderr, status) = client.end_within(support::LIMIT);
-    println!("{said}{:?}", faults.by_kind());
+    let (printed, stderr, status) = client.end_within(support::LIMIT);
+    println!("{printed}{:?}", faults.by_kind());
     let log = server.log();
     assert!(
         all && status.is_some_and(|s| s.success()),
-        "{:?}: {said}{stderr}{log}",
+        "{:?}: {printed}{stderr}{log}",
         faults.by_kind()
     );
-    let launches: u64 = said.split(' ').next().unwrap().parse().unwrap();
-    assert!(launches > 0 && said.contains("bytes compared"), "{said}");
+    let launches: u64 = printed.split(' ').next().unwrap().parse().unwrap();
+    assert!(
+        launches > 0 && printed.contains("bytes compared"),
+        "{printed}"
+    );
     assert_eq!(faults.count(), breaks, "{:?}", faults.by_kind());
 
     // What the client has sent and what the server has executed, operation by operation.
@@ -262,7 +262,7 @@ fn a_program_that_ends_breaks_no_connection() {
     let mut command = exec(&server.address(Via::Tcp), &[]);
     command.arg(programs::c_program(artefacts(), "threads").unwrap());
     let outcome = process::run(&mut command, support::LIMIT).unwrap();
-    assert!(outcome.status.success(), "{}", outcome.stderr);
+    assert!(outcome.status.success(), "{outcome}");
     let gone = || server.workers().is_empty();
     assert!(process::wait_until(Duration::from_secs(10), gone));
     let (status, log) = (server.status().unwrap(), server.log());

@@ -254,12 +254,7 @@ fn a_link_that_breaks_is_an_error_and_no_hang() {
         ])
         .env("GTRACE_KERNELS", artefacts::kernels());
     let outcome = process::run(&mut command, LIMIT).unwrap();
-    assert!(
-        outcome.stdout.contains("\nerror "),
-        "{}{}",
-        outcome.stdout,
-        outcome.stderr
-    );
+    assert!(outcome.stdout.contains("\nerror "), "{outcome}");
     assert!(
         outcome.took < Duration::from_secs(10),
         "it took {:?}",
@@ -276,12 +271,8 @@ fn a_server_that_is_not_there_is_reported_with_the_remedy() {
         .arg(program)
         .stdin(Stdio::null());
     let outcome = process::run(&mut command, LIMIT).unwrap();
-    assert_eq!(outcome.status.code(), Some(3), "{}", outcome.stderr);
-    assert!(
-        outcome.stderr.contains("gtrace serve"),
-        "{}",
-        outcome.stderr
-    );
+    assert_eq!(outcome.status.code(), Some(3), "{outcome}");
+    assert!(outcome.stderr.contains("gtrace serve"), "{outcome}");
     assert_eq!(outcome.stdout, "");
 }
 
@@ -295,5 +286,5 @@ fn the_exit_status_is_that_of_the_program() {
     }
     let mut command = server.exec(Via::Unix);
     let outcome = process::run(command.args(["--", "/nonexistent/program"]), LIMIT).unwrap();
-    assert_eq!(outcome.status.code(), Some(127), "{}", outcome.stderr);
+    assert_eq!(outcome.status.code(), Some(127), "{outcome}");
 }

@@ -85,7 +85,7 @@ fn assert_returns_to(server: &Server, start: &State) {
 fn free_memory(server: &Server) -> String {
     let mut command = client(server, Via::Unix, &["free"]);
     let outcome = process::run(&mut command, support::LIMIT).unwrap();
-    assert!(outcome.status.success(), "{}", outcome.stderr);
+    assert!(outcome.status.success(), "{outcome}");
     outcome.stdout
 }
 
@@ -213,10 +213,10 @@ fn a_client_whose_server_is_killed_fails_soon() {
             }
             let status =
                 status.unwrap_or_else(|| panic!("{doing} over {} was not reported", via.name()));
-            let said = rest();
+            let printed = rest();
             assert!(
-                status.success() && said.starts_with("error "),
-                "{doing}: {status}, {said:?}"
+                status.success() && printed.starts_with("error "),
+                "{doing}: {status}, {printed:?}"
             );
             let gone = || workers.iter().all(|pid| process::threads(*pid).is_none());
             assert!(

@@ -64,13 +64,9 @@ fn a_million_calls_of_four_threads_are_counted_exactly() {
     let file = folder.path().join("calls.json");
     let options = ["--json", file.to_str().unwrap()];
     let outcome = run(&mut trace(&options, "many_calls", &["4", "250000", "9"]));
-    assert_eq!(outcome.status.code(), Some(9), "{}", outcome.stderr);
+    assert_eq!(outcome.status.code(), Some(9), "{outcome}");
     assert_eq!(outcome.stdout, "called\n");
-    assert!(
-        outcome.stderr.contains("cuDriverGetVersion"),
-        "{}",
-        outcome.stderr
-    );
+    assert!(outcome.stderr.contains("cuDriverGetVersion"), "{outcome}");
     let json = json(&file);
     assert_eq!(
         (&json["status"], json["processes"].as_array().unwrap().len()),
@@ -107,7 +103,7 @@ fn percentiles_agree_with_the_stamps_of_the_emulator() {
         "delay:cuDriverGetVersion=50us-400us",
     );
     let outcome = run(&mut command);
-    assert!(outcome.status.success(), "{}", outcome.stderr);
+    assert!(outcome.status.success(), "{outcome}");
     let text = std::fs::read_to_string(&stamps).unwrap();
     let mut times: Vec<u64> = text
         .lines()
@@ -147,7 +143,7 @@ fn losses_of_a_tiny_ring_are_counted_exactly_and_histograms_stay_exact() {
         "16",
     ];
     let outcome = run(&mut trace(&options, "many_calls", &["2", "300000"]));
-    assert!(outcome.status.success(), "{}", outcome.stderr);
+    assert!(outcome.status.success(), "{outcome}");
     let json = json(&file);
     let process = &json["processes"][0];
     let calls = number(&process["calls"]);
@@ -155,11 +151,7 @@ fn losses_of_a_tiny_ring_are_counted_exactly_and_histograms_stay_exact() {
     let lost = number(&process["lost_events"]);
     assert!(lost > 0, "a ring of 16 events held 600000");
     assert_eq!(slices(&out).values().sum::<u64>() + lost, calls);
-    assert!(
-        outcome.stderr.contains("came too fast"),
-        "{}",
-        outcome.stderr
-    );
+    assert!(outcome.stderr.contains("came too fast"), "{outcome}");
 }
 
 #[test]
@@ -177,7 +169,7 @@ fn a_trace_for_which_there_is_no_room_does_not_cost_the_figures() {
     ];
     // Has gtrace's libraries unpacked.
     let outcome = run(&mut trace(&options, "many_calls", &["1", "4"]));
-    assert!(outcome.status.success(), "{}", outcome.stderr);
+    assert!(outcome.status.success(), "{outcome}");
     // As a full disk: no file of gtrace may be longer than 1 MiB. What the program has of its own is not limited.
     let limit = "trap '' XFSZ; ulimit -S -f 2048; exec \"$@\"";
     let unlimited = "ulimit -S -f unlimited; exec \"$@\"";
@@ -193,7 +185,7 @@ fn a_trace_for_which_there_is_no_room_does_not_cost_the_figures() {
         .env("GTRACE_KERNELS", artefacts::kernels())
         .env("GTRACE_SOCKET", "/nonexistent/socket");
     let outcome = run(&mut command);
-    assert_eq!(outcome.status.code(), Some(3), "{}", outcome.stderr);
+    assert_eq!(outcome.status.code(), Some(3), "{outcome}");
     // A line when it happens, as a ring may go on for weeks; at the end the table and the outcome.
     let parts = [
         "calls are only counted from now on",
@@ -201,18 +193,14 @@ fn a_trace_for_which_there_is_no_room_does_not_cost_the_figures() {
         "x.pftrace cannot be written: ",
     ]
     .map(|part| outcome.stderr.find(part));
-    assert!(
-        parts.is_sorted() && parts[0].is_some(),
-        "{}",
-        outcome.stderr
-    );
+    assert!(parts.is_sorted() && parts[0].is_some(), "{outcome}");
     let process = &json(&file)["processes"][0];
     assert_eq!(number(&process["calls"]), 1_000_000 + 6 + 8);
     // Nor is the trace lost where there is no place for the figures.
     let nowhere = folder.path().join("none/calls.json");
     let options = ["--json", nowhere.to_str().unwrap(), "-o", options[3]];
     let outcome = run(&mut trace(&options, "many_calls", &["1", "4"]));
-    assert_eq!(outcome.status.code(), Some(3), "{}", outcome.stderr);
+    assert_eq!(outcome.status.code(), Some(3), "{outcome}");
     assert_eq!(slices(&out)["cuDriverGetVersion"], 2);
 }
 
@@ -221,7 +209,7 @@ fn the_trace_names_kernels_and_streams() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("x.pftrace");
     let outcome = run(&mut trace(&["-o", out.to_str().unwrap()], "threads", &[]));
-    assert!(outcome.status.success(), "{}", outcome.stderr);
+    assert!(outcome.status.success(), "{outcome}");
     let counts = slices(&out);
     // 6 threads, 40 rounds.
     assert_eq!(counts["cuLaunchKernel"], 240);
@@ -280,8 +268,7 @@ fn programs_with_the_printed_environment_are_seen_by_who_listens() {
             .stdout
             .lines()
             .all(|line| line.starts_with("export ")),
-        "{}",
-        printed.stdout
+        "{printed}"
     );
     let program = programs::c_program(artefacts(), "many_calls").unwrap();
     let script = format!("{}exec {} 1 100", printed.stdout, program.display());
@@ -290,13 +277,12 @@ fn programs_with_the_printed_environment_are_seen_by_who_listens() {
         shell.args(["-c", &script]);
         run(&mut shell)
     };
-    let unheard = start();
-    assert!(unheard.status.success());
+    let uncollected = start();
+    assert!(uncollected.status.success());
     assert_eq!(
-        unheard.stderr.matches("nobody collects").count(),
+        uncollected.stderr.matches("nobody collects").count(),
         1,
-        "{}",
-        unheard.stderr
+        "{uncollected}"
     );
     // It needs no driver: the programs have theirs.
     let mut listener = gtrace()
@@ -342,8 +328,7 @@ fn a_host_without_a_driver_gets_an_error_that_says_so() {
     assert_eq!(outcome.status.code(), Some(1));
     assert!(
         outcome.stderr.contains("the driver is not there"),
-        "{}",
-        outcome.stderr
+        "{outcome}"
     );
     assert_eq!(outcome.stdout, "");
 }
@@ -371,7 +356,7 @@ fn functions_without_a_signature_are_passed_on_as_they_are() {
         .arg("--")
         .arg(programs::c_program(artefacts(), "untouched").unwrap());
     let outcome = run(&mut command);
-    assert!(outcome.status.success(), "{}", outcome.stderr);
+    assert!(outcome.status.success(), "{outcome}");
     let line = |i| format!("{i} -2 3.5 4.25 five 6 7 8 9000000000 10.5 11\n42 43 801\n");
     assert_eq!(outcome.stdout, line(0) + &line(1));
     let process = &json(&file)["processes"][0];
@@ -398,12 +383,7 @@ fn programs_of_every_runtime_are_seen() {
         let mut command = trace(&options, "runtime", &[library.to_str().unwrap()]);
         command.env("GTRACE_SOFTGPU_DEVICES", "2");
         let outcome = run(&mut command);
-        assert!(
-            outcome.status.success(),
-            "{}: {}",
-            library.display(),
-            outcome.stderr
-        );
+        assert!(outcome.status.success(), "{}: {outcome}", library.display());
         let process = &json(&file)["processes"][0];
         assert!(
             number(&function(process, "cuMemAlloc_v2")["calls"]) > 0,

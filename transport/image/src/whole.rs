@@ -72,9 +72,9 @@ fn elf_is(image: &[u8]) -> Option<()> {
         MANY_SEGMENTS => u32_at(first()?, 44)? as usize,
         count => count.into(),
     };
-    let table = |at, count: usize, len: usize, said: u16| match count {
+    let table = |at, count: usize, len: usize, declared: u16| match count {
         0 => Some(&[][..]),
-        _ if usize::from(said) != len => None,
+        _ if usize::from(declared) != len => None,
         _ => slice(image, at, count.checked_mul(len)?),
     };
     let sections = table(sections_at, sections, SECTION, u16_at(header, 58)?)?;

@@ -15,7 +15,7 @@ fn layout(layouts: &Layouts, name: &str) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn all_kinds_of_images_tell_the_same() {
+fn all_kinds_of_images_describe_the_same() {
     for image in [PTX, CUBIN, ZSTD, LZ4] {
         let layouts = Layouts::read(image);
         assert_eq!(layout(&layouts, "add"), [(0, 8), (8, 8), (16, 4)]);

@@ -6,8 +6,7 @@ use std::io;
 use std::path::Path;
 
 use gtrace_protocol::{
-    GREETING_LEN, Message, PREAMBLE_LEN, Preamble, Prover, Writer, key_input, proof_input,
-    tag_input,
+    GREETING_LEN, Message, PREAMBLE_LEN, Preamble, Prover, key_input, proof_input, tag_input,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
@@ -153,9 +152,7 @@ pub(crate) struct Transcript {
 
 /// Hash of a message.
 pub(crate) fn hash(message: &impl Message) -> [u8; 32] {
-    let mut writer = Writer::default();
-    message.write(&mut writer);
-    Sha256::digest(writer.as_slice()).into()
+    Sha256::digest(message.to_bytes()).into()
 }
 
 impl Transcript {

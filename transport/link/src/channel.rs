@@ -29,6 +29,16 @@ pub(crate) trait Channel: Endable + 'static {
     fn drain(&self) -> Result<Option<()>, LinkError>;
 }
 
+impl<C: Channel> Endable for C {
+    fn end(&self) {
+        self.socket().end();
+    }
+
+    fn is_alive(&self) -> bool {
+        self.socket().is_alive()
+    }
+}
+
 /// A link over `channel`.
 pub(crate) fn link<C: Channel>(channel: Arc<C>, info: LinkInfo) -> Link {
     let host = channel.socket().host();

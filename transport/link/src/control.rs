@@ -63,9 +63,7 @@ pub(crate) fn send_frame(tx: &mut dyn Tx, op: u32, payload: &[u8]) -> Result<(),
 
 /// Leaves a message to be sent with the next one.
 pub(crate) fn put<M: Message>(tx: &mut dyn Tx, message: &M) -> Result<(), LinkError> {
-    let mut writer = Writer::default();
-    message.write(&mut writer);
-    let frame = frame(M::OP, writer.as_slice());
+    let frame = frame(M::OP, &message.to_bytes());
     tx.reserve(frame.len())?.copy_from_slice(&frame);
     tx.commit(frame.len());
     Ok(())
@@ -73,9 +71,7 @@ pub(crate) fn put<M: Message>(tx: &mut dyn Tx, message: &M) -> Result<(), LinkEr
 
 /// Sends a message.
 pub(crate) fn send<M: Message>(tx: &mut dyn Tx, message: &M) -> Result<(), LinkError> {
-    let mut writer = Writer::default();
-    message.write(&mut writer);
-    send_frame(tx, M::OP, writer.as_slice())
+    send_frame(tx, M::OP, &message.to_bytes())
 }
 
 /// Receives a frame.

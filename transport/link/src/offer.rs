@@ -248,14 +248,14 @@ mod tests {
 
     /// As any user of the host may be.
     #[test]
-    fn a_stranger_who_says_nothing_does_not_delay_a_client_that_does() {
+    fn another_user_who_says_nothing_does_not_delay_a_client_that_does() {
         let mut offers = Offers::open(&[UNIX], 1 << 20).unwrap();
         let address = SocketAddr::from_abstract_name(&offers.list()[0].address).unwrap();
         let (lane, mut client) = UnixStream::pair().unwrap();
         client.write_all(&[1]).unwrap();
         let began = Instant::now();
         for _ in 0..STRANGERS {
-            let _stranger = UnixStream::connect_addr(&address).unwrap();
+            let _silent = UnixStream::connect_addr(&address).unwrap();
             assert!(offers.accept("client", lane.as_fd()).is_none());
         }
         assert!(2 * began.elapsed() < STRANGERS * TAKE);

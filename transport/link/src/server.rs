@@ -21,9 +21,8 @@ use crate::stream::Stream;
 use crate::tcp::{RecordChannel, TlsSecrets, shake_hands};
 use crate::wait::io_error;
 use gtrace_protocol::{
-    Begin, ClientHello, Features, Greeting, MAGIC, Message as _, PREAMBLE_LEN, Preamble,
-    PreambleError, Proof, Prover, RefusalKind, Refused, ResumeLane, SessionId, Welcome, Writer,
-    control,
+    Begin, ClientHello, Features, Greeting, MAGIC, PREAMBLE_LEN, Payload as _, Preamble,
+    PreambleError, Proof, Prover, RefusalKind, Refused, ResumeLane, SessionId, Welcome, control,
 };
 
 /// Time that a client has besides for its queue pairs, where RDMA may be asked for.
@@ -318,9 +317,7 @@ pub const NO_SESSION: &str = "the session has ended; start the program again";
 
 /// Sends a client the reason of its refusal, before there is a link. The caller closes the connection.
 pub fn refuse(stream: &Stream, kind: RefusalKind, reason: &str) {
-    let mut writer = Writer::default();
-    Refused::new(kind, reason).write(&mut writer);
-    let bytes = frame(control::REFUSED, writer.as_slice());
+    let bytes = frame(control::REFUSED, &Refused::new(kind, reason).to_bytes());
     // A client that has gone needs no reason.
     if socket::send_all(stream.socket(), &bytes, Instant::now()).is_ok() {
         socket::linger(stream.as_fd());

@@ -11,7 +11,7 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown};
 
 use crate::channel::Channel;
 use crate::inherited::Inherited;
-use crate::link::{End as How, Endable, Ended, LinkError};
+use crate::link::{End as How, Ended, LinkError};
 use crate::spin::{Peer, Spin};
 use crate::wait::{Wait, gone, has_moved, io_error, poll};
 use crate::{sys, tcp};
@@ -157,13 +157,13 @@ impl Channel for Socket {
     }
 }
 
-impl Endable for Socket {
-    fn end(&self) {
+impl Socket {
+    pub(crate) fn end(&self) {
         // A socket that is not connected any more is at its end already.
         let _ = rustix::net::shutdown(&self.fd, Shutdown::Both);
     }
 
-    fn is_alive(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
         let mut fds = [PollFd::new(&self.fd, PollFlags::RDHUP)];
         match rustix::event::poll(&mut fds, Some(&Timespec::default())) {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::{by_tcp, tcp_server, terms, unix_server};
 use gtrace_link::{LinkError, LinkKind, Preference, Target, Token, connect, hello};
-use gtrace_protocol::{Header, Message, Preamble, Proof, Writer, control};
+use gtrace_protocol::{Header, Message, Preamble, Proof, control};
 
 fn token(text: &str) -> Option<Token> {
     Some(Token::new(text.as_bytes()).unwrap())
@@ -183,10 +183,10 @@ fn what_is_not_offered_is_a_reason_or_an_error() {
 #[test]
 fn a_client_of_another_host_is_offered_nothing() {
     let (address, accepted) = tcp_server(terms());
-    let mut elsewhere = hello(false);
-    elsewhere.boot_id = "00000000-0000-0000-0000-000000000000".into();
+    let mut remote = hello(false);
+    remote.boot_id = "00000000-0000-0000-0000-000000000000".into();
     let target = Target::parse(&address).unwrap();
-    let (client, welcome, _) = connect(&target, &elsewhere, None).unwrap();
+    let (client, welcome, _) = connect(&target, &remote, None).unwrap();
     assert!(accepted.recv().unwrap().is_ok());
     assert_eq!((client.info.kind, welcome.offers), (LinkKind::Tcp, vec![]));
 }
@@ -202,9 +202,7 @@ fn frame(op: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 fn message<M: Message>(message: &M) -> Vec<u8> {
-    let mut writer = Writer::default();
-    message.write(&mut writer);
-    frame(M::OP, writer.as_slice())
+    frame(M::OP, &message.to_bytes())
 }
 
 #[test]

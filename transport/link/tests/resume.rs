@@ -253,11 +253,11 @@ fn a_server_that_is_not_there_in_time_is_lost_with_the_reason() {
     there.end.end();
     let began = Instant::now();
     let error = here.rx.peek(1, None).unwrap_err();
-    let said = error.to_string();
-    assert!(matches!(error, LinkError::Closed(Ended { .. })), "{said}");
+    let text = error.to_string();
+    assert!(matches!(error, LinkError::Closed(Ended { .. })), "{text}");
     assert!(
-        said.contains("could not be resumed: ") && said.contains("has ended"),
-        "{said}"
+        text.contains("could not be resumed: ") && text.contains("has ended"),
+        "{text}"
     );
     assert!(began.elapsed() < Duration::from_secs(10));
     assert!(there.rx.peek(1, None).is_err());
@@ -294,7 +294,10 @@ fn nobody_else_takes_a_lane_over() {
         received: 0,
     };
     for (op, payload) in [
-        (gtrace_protocol::control::RESUME, payload(&asked)),
+        (
+            gtrace_protocol::control::RESUME,
+            gtrace_protocol::Payload::to_bytes(&asked),
+        ),
         (gtrace_protocol::control::PROOF, vec![0; 32]),
     ] {
         let mut header = gtrace_protocol::Header {
@@ -312,12 +315,6 @@ fn nobody_else_takes_a_lane_over() {
     assert_eq!(answer.op, gtrace_protocol::control::REFUSED);
     exchange(&mut here, &mut there, 100_000);
     assert_eq!(here.info.changes.severances(), 0);
-}
-
-fn payload(message: &impl gtrace_protocol::Message) -> Vec<u8> {
-    let mut writer = gtrace_protocol::Writer::default();
-    message.write(&mut writer);
-    writer.into_inner()
 }
 
 /// What a proxy lets pass of the connections of a client, one after the other.

@@ -215,6 +215,22 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A byte that says whether `what` is so.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Short`], [`DecodeError::BadValue`] if it is neither 0 nor 1.
+    pub fn flag(&mut self, what: &'static str) -> Result<bool, DecodeError> {
+        match self.u8()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            value => Err(DecodeError::BadValue {
+                what,
+                value: value.into(),
+            }),
+        }
+    }
+
     /// Bytes with their length before them; no more than are there can be claimed.
     ///
     /// # Errors

@@ -36,8 +36,10 @@
 
 use std::fmt;
 
-use crate::codec::{DecodeError, Reader, Writer};
+use crate::codec::{DecodeError, Reader};
 use crate::id::OpId;
+use crate::payload::Payload;
+use crate::{kinds, members};
 
 /// Longest text in a message of the handshake.
 const TEXT_MAX: usize = 4096;
@@ -67,6 +69,8 @@ impl Features {
     pub const DEFERRED_COPIES: Self = Self(32);
     /// The server times work on the GPU: [`crate::Flags::WANTS_WORK`].
     pub const WORK: Self = Self(64);
+    /// [`crate::Header::sent_ns`] of an answer with bytes is when they were copied, not when that began.
+    pub const SENT_WHEN_COPIED: Self = Self(128);
 
     /// Whether all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
@@ -109,10 +113,6 @@ pub enum Begin {
     UnlessOffered,
     /// With WELCOME.
     AtOnce,
-}
-
-impl Begin {
-    const ALL: [Self; 3] = [Self::Chosen, Self::UnlessOffered, Self::AtOnce];
 }
 
 /// The first call of a lane: its frame has the number 1 and does not travel.
@@ -176,19 +176,6 @@ pub enum RefusalKind {
 }
 
 impl RefusalKind {
-    /// All of them; their places are their numbers.
-    const ALL: [Self; 9] = [
-        Self::Other,
-        Self::Version,
-        Self::Token,
-        Self::Tls,
-        Self::Session,
-        Self::MaxClients,
-        Self::Busy,
-        Self::Lanes,
-        Self::System,
-    ];
-
     /// The word by which statistics count it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -295,15 +282,9 @@ pub fn proof_input(
 }
 
 /// Messages of the handshake, to and from the payload of their frames.
-pub trait Message: Sized {
+pub trait Message: Sized + for<'a> Payload<'a> {
     /// Its control frame.
     const OP: u32;
-
-    /// Appends it.
-    fn write(&self, writer: &mut Writer);
-
-    /// Reads it.
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 
     /// Reads it from a whole payload.
     ///
@@ -311,172 +292,59 @@ pub trait Message: Sized {
     ///
     /// [`DecodeError`], also for bytes that are left over.
     fn parse(payload: &[u8]) -> Result<Self, DecodeError> {
-        let mut reader = Reader::new(payload);
-        let message = Self::read(&mut reader)?;
-        reader.end()?;
-        Ok(message)
+        Self::whole(&mut Reader::new(payload))
     }
 }
 
-fn flag(what: &'static str, value: u8) -> Result<bool, DecodeError> {
-    match value {
-        0 => Ok(false),
-        1 => Ok(true),
-        value => Err(DecodeError::BadValue {
-            what,
-            value: value.into(),
-        }),
-    }
-}
+members!(Features: 0);
+members!(SessionId: 0);
+kinds!(Begin, "when a lane begins": 0 => Chosen, 1 => UnlessOffered, 2 => AtOnce);
+members!(FirstCall: op, arguments[FIRST_CALL_MAX]);
+members!(ClientHello:
+    features, pid, program[TEXT_MAX], host[TEXT_MAX], boot_id[TEXT_MAX], strict, resume_ms, pid_namespace, begin, first
+);
 
 impl Message for ClientHello {
     const OP: u32 = crate::control::HELLO;
-
-    fn write(&self, writer: &mut Writer) {
-        writer.u64(self.features.0);
-        writer.u32(self.pid);
-        writer.str(&self.program);
-        writer.str(&self.host);
-        writer.str(&self.boot_id);
-        writer.u8(self.strict.into());
-        writer.u32(self.resume_ms);
-        writer.u64(self.pid_namespace);
-        writer.u8(self.begin as u8);
-        writer.u8(self.first.is_some().into());
-        if let Some(first) = &self.first {
-            writer.u32(first.op);
-            writer.bytes(&first.arguments);
-        }
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            features: Features(reader.u64()?),
-            pid: reader.u32()?,
-            program: reader.str(TEXT_MAX)?.to_owned(),
-            host: reader.str(TEXT_MAX)?.to_owned(),
-            boot_id: reader.str(TEXT_MAX)?.to_owned(),
-            strict: flag("strict", reader.u8()?)?,
-            resume_ms: reader.u32()?,
-            pid_namespace: reader.u64()?,
-            begin: {
-                let begin = reader.u8()?;
-                let known = Begin::ALL.get(usize::from(begin)).copied();
-                known.ok_or(DecodeError::BadValue {
-                    what: "when a lane begins",
-                    value: begin.into(),
-                })?
-            },
-            first: match flag("the first call", reader.u8()?)? {
-                false => None,
-                true => Some(FirstCall {
-                    op: reader.u32()?,
-                    arguments: {
-                        let len = reader.len(FIRST_CALL_MAX)?;
-                        reader.raw(len)?.to_vec()
-                    },
-                }),
-            },
-        })
-    }
 }
+
+members!(Proof: 0);
 
 impl Message for Proof {
     const OP: u32 = crate::control::PROOF;
-
-    fn write(&self, writer: &mut Writer) {
-        writer.raw(&self.0);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        reader.array().map(Self)
-    }
 }
+
+kinds!(RefusalKind, "the kind of a refusal":
+    0 => Other,
+    1 => Version,
+    2 => Token,
+    3 => Tls,
+    4 => Session,
+    5 => MaxClients,
+    6 => Busy,
+    7 => Lanes,
+    8 => System,
+);
+members!(Refused: kind, reason[TEXT_MAX]);
 
 impl Message for Refused {
     const OP: u32 = crate::control::REFUSED;
-
-    fn write(&self, writer: &mut Writer) {
-        writer.u8(self.kind as u8);
-        writer.str(&self.reason);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let kind = reader.u8()?;
-        let known = RefusalKind::ALL.get(usize::from(kind)).copied();
-        Ok(Self {
-            kind: known.ok_or(DecodeError::BadValue {
-                what: "the kind of a refusal",
-                value: kind.into(),
-            })?,
-            reason: reader.str(TEXT_MAX)?.to_owned(),
-        })
-    }
 }
+
+members!(Offer: link[TEXT_MAX], address[TEXT_MAX], cookie);
+members!(Welcome:
+    version, features, session, secret, proof, lane, credits, driver_version, nvml, host[TEXT_MAX], resume_ms, begun, here,
+    offers[OFFERS_MAX]
+);
 
 impl Message for Welcome {
     const OP: u32 = crate::control::WELCOME;
-
-    fn write(&self, writer: &mut Writer) {
-        writer.u16(self.version);
-        writer.u64(self.features.0);
-        writer.raw(&self.session.0);
-        writer.raw(&self.secret);
-        writer.raw(&self.proof);
-        writer.u16(self.lane);
-        writer.u32(self.credits);
-        writer.i32(self.driver_version);
-        writer.u8(self.nvml.into());
-        writer.str(&self.host);
-        writer.u32(self.resume_ms);
-        writer.u8(self.begun.into());
-        writer.u8(self.here.into());
-        writer.u64(self.offers.len() as u64);
-        for offer in &self.offers {
-            writer.str(&offer.link);
-            writer.str(&offer.address);
-            writer.raw(&offer.cookie);
-        }
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut welcome = Self {
-            version: reader.u16()?,
-            features: Features(reader.u64()?),
-            session: SessionId(reader.array()?),
-            secret: reader.array()?,
-            proof: reader.array()?,
-            lane: reader.u16()?,
-            credits: reader.u32()?,
-            driver_version: reader.i32()?,
-            nvml: flag("nvml", reader.u8()?)?,
-            host: reader.str(TEXT_MAX)?.to_owned(),
-            resume_ms: reader.u32()?,
-            begun: flag("begun", reader.u8()?)?,
-            here: flag("here", reader.u8()?)?,
-            offers: Vec::new(),
-        };
-        for _ in 0..reader.len(OFFERS_MAX)? {
-            welcome.offers.push(Offer {
-                link: reader.str(TEXT_MAX)?.to_owned(),
-                address: reader.str(TEXT_MAX)?.to_owned(),
-                cookie: reader.array()?,
-            });
-        }
-        Ok(welcome)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn payload(message: &impl Message) -> Vec<u8> {
-        let mut writer = Writer::default();
-        message.write(&mut writer);
-        writer.into_inner()
-    }
 
     #[test]
     fn messages_come_back() {
@@ -493,10 +361,11 @@ mod tests {
             }),
             ..ClientHello::default()
         };
-        assert_eq!(ClientHello::parse(&payload(&hello)), Ok(hello));
-        for kind in RefusalKind::ALL {
+        assert_eq!(ClientHello::parse(&hello.to_bytes()), Ok(hello));
+        for kind in 0..9 {
+            let kind = RefusalKind::read(&mut Reader::new(&[kind])).unwrap();
             let refused = Refused::new(kind, "why");
-            assert_eq!(Refused::parse(&payload(&refused)), Ok(refused));
+            assert_eq!(Refused::parse(&refused.to_bytes()), Ok(refused));
         }
         let welcome = Welcome {
             lane: 1,
@@ -511,7 +380,7 @@ mod tests {
             }],
             ..Welcome::default()
         };
-        assert_eq!(Welcome::parse(&payload(&welcome)), Ok(welcome));
+        assert_eq!(Welcome::parse(&welcome.to_bytes()), Ok(welcome));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod frame;
 mod handshake;
 mod id;
 mod output;
+mod payload;
 mod preamble;
 mod rdma;
 mod resume;
@@ -28,14 +29,15 @@ pub use handshake::{
 };
 pub use id::{FIRST_OPERATION, OpId, op_id};
 pub use output::{OUTPUT_MAX, Output, Stream};
+pub use payload::{Bounded, Payload};
 pub use preamble::{
     GREETING_LEN, GREETING_MAGIC, Greeting, MAGIC, PREAMBLE_LEN, Preamble, PreambleError,
     VERSION_MAX, VERSION_MIN, key_input, tag_input,
 };
 pub use rdma::{QueuePairEnd, QueuePairs, QueuePairsAnswer};
 pub use resume::{
-    Attachment, Death, ImpossiblePosition, LaneResumed, Lifecycle, PIECE_LEN, PIECE_MAX, Piece,
-    ResumeLane, SentBytes, TELL_EVERY, WINDOW,
+    ACKNOWLEDGE_EVERY, Attachment, Death, ImpossiblePosition, LaneResumed, Lifecycle, PIECE_LEN,
+    PIECE_MAX, Piece, ResumeLane, SentBytes, WINDOW,
 };
 pub use segment::{SEGMENT_LEN, SEGMENT_MESSAGE_MAX, Segment};
 pub use times::{CallTimes, Times, WorkTimes, Works};

@@ -1,6 +1,8 @@
 //! What kernels print, on its way to the client.
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::kinds;
+use crate::payload::Payload as _;
 
 /// Most bytes of text in one frame.
 pub const OUTPUT_MAX: usize = 64 << 10;
@@ -13,6 +15,8 @@ pub enum Stream {
     /// Standard error: a failed `assert` of a kernel.
     Error,
 }
+
+kinds!(Stream, "a stream of output": 1 => Output, 2 => Error);
 
 /// Payload of a frame OUTPUT. Without text it says that kernels may print from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +32,7 @@ pub struct Output<'a> {
 impl<'a> Output<'a> {
     /// Appends the payload.
     pub fn write(&self, writer: &mut Writer) {
-        writer.u8(match self.stream {
-            Stream::Output => 1,
-            Stream::Error => 2,
-        });
+        self.stream.write(writer);
         writer.u64(self.dropped);
         writer.raw(self.text);
     }
@@ -43,16 +44,7 @@ impl<'a> Output<'a> {
     /// A stream that does not exist, or more text than a frame may have.
     pub fn read(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
-        let stream = match reader.u8()? {
-            1 => Stream::Output,
-            2 => Stream::Error,
-            value => {
-                return Err(DecodeError::BadValue {
-                    what: "a stream of output",
-                    value: value.into(),
-                });
-            }
-        };
+        let stream = Stream::read(&mut reader)?;
         let dropped = reader.u64()?;
         let text = reader.rest();
         if text.len() > OUTPUT_MAX {

@@ -30,27 +30,66 @@ pub struct Greeting {
     pub nonce: [u8; 32],
 }
 
-impl Greeting {
-    const TLS: u32 = 1;
-    const TOKEN: u32 = 2;
-    const CERTIFICATE: u32 = 4;
+/// What both sides' first bytes are: a magic, versions, flags, and 32 bytes of their own.
+struct First {
+    versions: (u16, u16),
+    flags: [bool; 3],
+    own: [u8; 32],
+}
 
+impl First {
+    fn to_bytes(&self, magic: [u8; 8]) -> [u8; PREAMBLE_LEN] {
+        let bits = (0..).zip(self.flags);
+        let flags: u32 = bits.map(|(bit, is_set)| u32::from(is_set) << bit).sum();
+        let mut bytes = [0; PREAMBLE_LEN];
+        bytes[..8].copy_from_slice(&magic);
+        bytes[8..10].copy_from_slice(&self.versions.0.to_le_bytes());
+        bytes[10..12].copy_from_slice(&self.versions.1.to_le_bytes());
+        bytes[12..16].copy_from_slice(&flags.to_le_bytes());
+        bytes[PREAMBLE_HEAD..].copy_from_slice(&self.own);
+        bytes
+    }
+
+    /// Reads them, if they begin with `magic` and a version is spoken here.
+    fn parse(
+        bytes: &[u8; PREAMBLE_LEN],
+        magic: [u8; 8],
+        none_of_ours: fn([u8; 8]) -> PreambleError,
+        not_spoken: fn(u16, u16) -> PreambleError,
+    ) -> Result<Self, PreambleError> {
+        let mut begin = [0; 8];
+        begin.copy_from_slice(&bytes[..8]);
+        if begin != magic {
+            return Err(none_of_ours(begin));
+        }
+        let version = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let (min, max) = (version(8), version(10));
+        if min > VERSION_MAX || max < VERSION_MIN || min > max {
+            return Err(not_spoken(min, max));
+        }
+        let flags = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
+        if flags >> 3 != 0 {
+            return Err(PreambleError::Flags(flags));
+        }
+        let mut own = [0; 32];
+        own.copy_from_slice(&bytes[PREAMBLE_HEAD..]);
+        Ok(Self {
+            versions: (min, max),
+            flags: [1, 2, 4].map(|bit| flags & bit != 0),
+            own,
+        })
+    }
+}
+
+impl Greeting {
     /// The bytes on the wire.
     pub fn to_bytes(&self) -> [u8; GREETING_LEN] {
-        let mut flags = if self.tls { Self::TLS } else { 0 };
-        flags |= if self.token { Self::TOKEN } else { 0 };
-        flags |= if self.certificate {
-            Self::CERTIFICATE
-        } else {
-            0
+        let first = First {
+            versions: (VERSION_MIN, VERSION_MAX),
+            flags: [self.tls, self.token, self.certificate],
+            own: self.nonce,
         };
-        let mut bytes = [0; GREETING_LEN];
-        bytes[..8].copy_from_slice(&GREETING_MAGIC);
-        bytes[8..10].copy_from_slice(&VERSION_MIN.to_le_bytes());
-        bytes[10..12].copy_from_slice(&VERSION_MAX.to_le_bytes());
-        bytes[12..16].copy_from_slice(&flags.to_le_bytes());
-        bytes[16..].copy_from_slice(&self.nonce);
-        bytes
+        first.to_bytes(GREETING_MAGIC)
     }
 
     /// Reads a greeting.
@@ -59,39 +98,16 @@ impl Greeting {
     ///
     /// [`PreambleError`]: the server is none of ours, or of another version.
     pub fn parse(bytes: &[u8; GREETING_LEN]) -> Result<Self, PreambleError> {
-        let mut magic = [0; 8];
-        magic.copy_from_slice(&bytes[..8]);
-        if magic != GREETING_MAGIC {
-            return Err(PreambleError::Server(magic));
-        }
-        let (version_min, version_max) = versions(&bytes[8..12]);
-        if !is_spoken(version_min, version_max) {
-            return Err(PreambleError::ServerVersion(version_min, version_max));
-        }
-        let flags = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
-        if flags & !(Self::TLS | Self::TOKEN | Self::CERTIFICATE) != 0 {
-            return Err(PreambleError::Flags(flags));
-        }
-        let mut nonce = [0; 32];
-        nonce.copy_from_slice(&bytes[16..]);
+        let (server, version) = (PreambleError::Server, PreambleError::ServerVersion);
+        let first = First::parse(bytes, GREETING_MAGIC, server, version)?;
+        let [tls, token, certificate] = first.flags;
         Ok(Self {
-            tls: flags & Self::TLS != 0,
-            token: flags & Self::TOKEN != 0,
-            certificate: flags & Self::CERTIFICATE != 0,
-            nonce,
+            tls,
+            token,
+            certificate,
+            nonce: first.own,
         })
     }
-}
-
-/// Two versions of the protocol.
-fn versions(bytes: &[u8]) -> (u16, u16) {
-    let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-    (half(0), half(2))
-}
-
-/// Whether one of the versions is spoken here.
-fn is_spoken(min: u16, max: u16) -> bool {
-    min <= VERSION_MAX && max >= VERSION_MIN && min <= max
 }
 
 /// The first bytes of a client, in clear, so that its descriptor can be given to the process
@@ -139,10 +155,6 @@ pub enum PreambleError {
 }
 
 impl Preamble {
-    const TLS: u32 = 1;
-    const FURTHER: u32 = 2;
-    const CERTIFICATE: u32 = 4;
-
     /// Of a client that speaks the versions of this crate, without its tag.
     pub const fn new(tls: bool, further: bool) -> Self {
         Self {
@@ -157,20 +169,12 @@ impl Preamble {
 
     /// The bytes on the wire.
     pub fn to_bytes(&self) -> [u8; PREAMBLE_LEN] {
-        let mut bytes = [0; PREAMBLE_LEN];
-        bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..10].copy_from_slice(&self.version_min.to_le_bytes());
-        bytes[10..12].copy_from_slice(&self.version_max.to_le_bytes());
-        let mut flags = if self.tls { Self::TLS } else { 0 };
-        flags |= if self.further { Self::FURTHER } else { 0 };
-        flags |= if self.certificate {
-            Self::CERTIFICATE
-        } else {
-            0
+        let first = First {
+            versions: (self.version_min, self.version_max),
+            flags: [self.tls, self.further, self.certificate],
+            own: self.tag,
         };
-        bytes[12..16].copy_from_slice(&flags.to_le_bytes());
-        bytes[PREAMBLE_HEAD..].copy_from_slice(&self.tag);
-        bytes
+        first.to_bytes(MAGIC)
     }
 
     /// Reads a preamble.
@@ -179,28 +183,15 @@ impl Preamble {
     ///
     /// [`PreambleError`]: the connection is none of ours, or of another version.
     pub fn parse(bytes: &[u8; PREAMBLE_LEN]) -> Result<Self, PreambleError> {
-        let mut magic = [0; 8];
-        magic.copy_from_slice(&bytes[..8]);
-        if magic != MAGIC {
-            return Err(PreambleError::Magic(magic));
-        }
-        let (version_min, version_max) = versions(&bytes[8..12]);
-        if !is_spoken(version_min, version_max) {
-            return Err(PreambleError::Version(version_min, version_max));
-        }
-        let flags = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
-        if flags & !(Self::TLS | Self::FURTHER | Self::CERTIFICATE) != 0 {
-            return Err(PreambleError::Flags(flags));
-        }
-        let mut tag = [0; 32];
-        tag.copy_from_slice(&bytes[PREAMBLE_HEAD..]);
+        let first = First::parse(bytes, MAGIC, PreambleError::Magic, PreambleError::Version)?;
+        let [tls, further, certificate] = first.flags;
         Ok(Self {
-            version_min,
-            version_max,
-            tls: flags & Self::TLS != 0,
-            further: flags & Self::FURTHER != 0,
-            certificate: flags & Self::CERTIFICATE != 0,
-            tag,
+            version_min: first.versions.0,
+            version_max: first.versions.1,
+            tls,
+            further,
+            certificate,
+            tag: first.own,
         })
     }
 

@@ -5,6 +5,8 @@
 
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::handshake::Message;
+use crate::members;
+use crate::payload::{Bounded as _, Payload};
 
 /// Longest reason, bytes.
 const REASON_MAX: usize = 4096;
@@ -45,77 +47,37 @@ pub struct QueuePairs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuePairsAnswer(pub Result<QueuePairs, String>);
 
-fn write_end(writer: &mut Writer, end: QueuePairEnd) {
-    writer.u32(end.number);
-    writer.u32(end.psn);
-}
-
-fn read_end(reader: &mut Reader<'_>) -> Result<QueuePairEnd, DecodeError> {
-    Ok(QueuePairEnd {
-        number: reader.u32()?,
-        psn: reader.u32()?,
-    })
-}
+members!(QueuePairEnd: number, psn);
+members!(QueuePairs: gid, lid, mtu, ring, address, key, receives, to_server, to_client);
 
 impl Message for QueuePairs {
     const OP: u32 = crate::control::RDMA;
-
-    fn write(&self, writer: &mut Writer) {
-        writer.raw(&self.gid);
-        writer.u16(self.lid);
-        writer.u8(self.mtu);
-        writer.u64(self.ring);
-        writer.u64(self.address);
-        writer.u32(self.key);
-        writer.u32(self.receives);
-        write_end(writer, self.to_server);
-        write_end(writer, self.to_client);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            gid: reader.array()?,
-            lid: reader.u16()?,
-            mtu: reader.u8()?,
-            ring: reader.u64()?,
-            address: reader.u64()?,
-            key: reader.u32()?,
-            receives: reader.u32()?,
-            to_server: read_end(reader)?,
-            to_client: read_end(reader)?,
-        })
-    }
 }
 
 impl Message for QueuePairsAnswer {
     const OP: u32 = crate::control::RDMA;
+}
 
-    fn write(&self, writer: &mut Writer) {
+impl Payload<'_> for QueuePairsAnswer {
+    fn write(&self, w: &mut Writer) {
+        self.0.is_ok().write(w);
         match &self.0 {
-            Ok(pairs) => {
-                writer.u8(1);
-                pairs.write(writer);
-            }
+            Ok(pairs) => pairs.write(w),
             Err(reason) => {
-                writer.u8(0);
                 let mut end = reason.len().min(REASON_MAX);
                 while !reason.is_char_boundary(end) {
                     end -= 1;
                 }
-                writer.str(&reason[..end]);
+                w.str(&reason[..end]);
             }
         }
     }
 
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        match reader.u8()? {
-            0 => Ok(Self(Err(reader.str(REASON_MAX)?.to_owned()))),
-            1 => Ok(Self(Ok(QueuePairs::read(reader)?))),
-            value => Err(DecodeError::BadValue {
-                what: "the answer about RDMA",
-                value: value.into(),
-            }),
-        }
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self(match r.flag("the answer about RDMA")? {
+            true => Ok(QueuePairs::read(r)?),
+            false => Err(String::at_most(r, REASON_MAX)?),
+        }))
     }
 }
 
@@ -139,17 +101,14 @@ mod tests {
         };
         for answer in [Ok(pairs), Err("no RDMA device".to_owned())] {
             let answer = QueuePairsAnswer(answer);
-            let mut writer = Writer::default();
-            answer.write(&mut writer);
-            assert_eq!(QueuePairsAnswer::parse(writer.as_slice()), Ok(answer));
+            assert_eq!(QueuePairsAnswer::parse(&answer.to_bytes()), Ok(answer));
         }
     }
 
     #[test]
     fn a_long_reason_is_cut_where_a_character_ends() {
-        let mut writer = Writer::default();
-        QueuePairsAnswer(Err(format!("x{}", "ü".repeat(REASON_MAX)))).write(&mut writer);
-        let QueuePairsAnswer(answer) = QueuePairsAnswer::parse(writer.as_slice()).unwrap();
+        let long = QueuePairsAnswer(Err(format!("x{}", "ü".repeat(REASON_MAX))));
+        let QueuePairsAnswer(answer) = QueuePairsAnswer::parse(&long.to_bytes()).unwrap();
         assert_eq!(answer.unwrap_err().len(), REASON_MAX - 1);
     }
 

@@ -20,8 +20,9 @@
 
 use thiserror::Error;
 
-use crate::codec::{DecodeError, Reader, Writer};
+use crate::codec::DecodeError;
 use crate::handshake::Message;
+use crate::members;
 
 /// Bytes of the head of a piece.
 pub const PIECE_LEN: usize = 16;
@@ -30,7 +31,7 @@ pub const PIECE_MAX: u32 = 1 << 20;
 /// Most bytes that a side keeps for the other one.
 pub const WINDOW: u64 = 16 << 20;
 /// Bytes that are read before the other side learns so, if nothing else is sent to it.
-pub const TELL_EVERY: u64 = 2 << 20;
+pub const ACKNOWLEDGE_EVERY: u64 = 1 << 20;
 
 const DATA: u32 = 1;
 
@@ -99,38 +100,16 @@ pub struct LaneResumed {
     pub proof: [u8; 32],
 }
 
+members!(ResumeLane: lane, attempt, received);
+
 impl Message for ResumeLane {
     const OP: u32 = crate::control::RESUME;
-
-    fn write(&self, writer: &mut Writer) {
-        writer.u16(self.lane);
-        writer.u32(self.attempt);
-        writer.u64(self.received);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            lane: reader.u16()?,
-            attempt: reader.u32()?,
-            received: reader.u64()?,
-        })
-    }
 }
+
+members!(LaneResumed: received, proof);
 
 impl Message for LaneResumed {
     const OP: u32 = crate::control::RESUMED;
-
-    fn write(&self, writer: &mut Writer) {
-        writer.u64(self.received);
-        writer.raw(&self.proof);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            received: reader.u64()?,
-            proof: reader.array()?,
-        })
-    }
 }
 
 /// A position that cannot be: behind what was sent, or before what was read.
@@ -362,6 +341,7 @@ impl Lifecycle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::payload::Payload as _;
     use proptest::prelude::*;
 
     #[test]
@@ -377,21 +357,17 @@ mod tests {
         };
         Piece::parse(&long.to_bytes()).unwrap_err();
         Piece::parse(&[9; PIECE_LEN]).unwrap_err();
-        let mut writer = Writer::default();
         let resume = ResumeLane {
             lane: 7,
             attempt: 3,
             received: 1 << 40,
         };
-        resume.write(&mut writer);
-        assert_eq!(ResumeLane::parse(writer.as_slice()), Ok(resume));
-        writer.truncate(0);
+        assert_eq!(ResumeLane::parse(&resume.to_bytes()), Ok(resume));
         let resumed = LaneResumed {
             received: 5,
             proof: [4; 32],
         };
-        resumed.write(&mut writer);
-        assert_eq!(LaneResumed::parse(writer.as_slice()), Ok(resumed));
+        assert_eq!(LaneResumed::parse(&resumed.to_bytes()), Ok(resumed));
     }
 
     #[test]

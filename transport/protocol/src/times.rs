@@ -1,6 +1,8 @@
 //! How long a server took for asynchronous calls, and the GPU for what calls gave it to do.
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::members;
+use crate::payload::Payload as _;
 
 /// Bytes of one call.
 const CALL_LEN: usize = 24;
@@ -20,6 +22,8 @@ pub struct CallTimes {
     pub exec_ns: u32,
 }
 
+members!(CallTimes: seq, begun_ns, queue_ns, exec_ns);
+
 /// Payload of a frame TIMES: calls in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times(pub Vec<CallTimes>);
@@ -27,26 +31,13 @@ pub struct Times(pub Vec<CallTimes>);
 impl Times {
     /// Appends the payload.
     pub fn write(&self, writer: &mut Writer) {
-        for call in &self.0 {
-            writer.u64(call.seq);
-            writer.u64(call.begun_ns);
-            writer.u32(call.queue_ns);
-            writer.u32(call.exec_ns);
-        }
+        self.0.iter().for_each(|call| call.write(writer));
     }
 
     /// Reads the payload.
     pub fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
-        let count = bytes.len().div_ceil(CALL_LEN);
-        let calls = (0..count).map(|_| {
-            Ok(CallTimes {
-                seq: reader.u64()?,
-                begun_ns: reader.u64()?,
-                queue_ns: reader.u32()?,
-                exec_ns: reader.u32()?,
-            })
-        });
+        let calls = (0..bytes.len().div_ceil(CALL_LEN)).map(|_| CallTimes::read(&mut reader));
         calls.collect::<Result<_, _>>().map(Self)
     }
 }
@@ -64,6 +55,8 @@ pub struct WorkTimes {
     pub off_ns: u32,
 }
 
+members!(WorkTimes: seq, begun_ns, ended_ns, off_ns);
+
 /// Payload of a frame WORK, in the order of its ends in each stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Works(pub Vec<WorkTimes>);
@@ -74,26 +67,13 @@ impl Works {
 
     /// Appends the payload.
     pub fn write(&self, writer: &mut Writer) {
-        for work in &self.0 {
-            writer.u64(work.seq);
-            writer.u64(work.begun_ns);
-            writer.u64(work.ended_ns);
-            writer.u32(work.off_ns);
-        }
+        self.0.iter().for_each(|work| work.write(writer));
     }
 
     /// Reads the payload.
     pub fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
-        let count = bytes.len().div_ceil(WORK_LEN);
-        let works = (0..count).map(|_| {
-            Ok(WorkTimes {
-                seq: reader.u64()?,
-                begun_ns: reader.u64()?,
-                ended_ns: reader.u64()?,
-                off_ns: reader.u32()?,
-            })
-        });
+        let works = (0..bytes.len().div_ceil(WORK_LEN)).map(|_| WorkTimes::read(&mut reader));
         works.collect::<Result<_, _>>().map(Self)
     }
 }

@@ -469,6 +469,8 @@ impl Exec {
             header.queue_ns = time::short(self.queue_ns);
             self.done_ns = time::now_ns();
             header.exec_ns = time::short(self.executing());
+            // The header was begun before its bytes were copied, which may have waited for the device.
+            header.sent_ns = self.done_ns;
         } else {
             header.flags = header.flags.with(Flags::MORE);
         }

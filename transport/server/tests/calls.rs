@@ -133,18 +133,13 @@ fn the_second_client_need_not_send_an_image() {
 
 #[test]
 fn handles_are_checked_on_every_use() {
-    let server = Server::start(|_| {});
-    let mut one = Client::ready(server.unix(), "unix");
+    let (server, mut one) = Server::with_client(|_| {});
     let mut two = Client::ready(server.unix(), "unix");
     let stream = Kind::Stream.handle(5);
     let create = [stream.to_le_bytes().as_slice(), &0u32.to_le_bytes()].concat();
     one.one_way("cuStreamCreate", &create, &[]);
-    let query = |client: &mut Client, handle: u64| {
-        client
-            .call("cuStreamQuery", &handle.to_le_bytes())
-            .header
-            .status
-    };
+    let query =
+        |client: &mut Client, handle: u64| client.status("cuStreamQuery", &handle.to_le_bytes());
     assert_eq!(query(&mut one, stream), 0);
     assert_eq!(query(&mut two, stream), 400, "another client's");
     assert_eq!(query(&mut one, Kind::Event.handle(5)), 400, "another kind");
@@ -157,13 +152,12 @@ fn handles_are_checked_on_every_use() {
     assert_eq!(one.free(at), 0);
     // A context that is not there: clients name those that were.
     one.context = 77;
-    assert_eq!(one.call("cuCtxSynchronize", &[]).header.status, 709);
+    assert_eq!(one.status("cuCtxSynchronize", &[]), 709);
 }
 
 #[test]
 fn an_error_of_a_one_way_call_is_reported_once() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) = Server::with_client(|_| {});
     client.one_way(
         "cuStreamDestroy_v2",
         &Kind::Stream.handle(9).to_le_bytes(),
@@ -186,12 +180,9 @@ fn an_error_of_a_one_way_call_is_reported_once() {
 
 #[test]
 fn a_lane_waits_for_the_frame_of_another_that_it_names() {
-    let server = Server::start(|_| {});
-    let mut one = Client::ready(server.unix(), "unix");
+    let (server, mut one) = Server::with_client(|_| {});
     let at = one.alloc(8).unwrap();
-    let target = support::target(server.unix(), "unix");
-    let mut two = Client::open(&target, Some(&one.session)).unwrap();
-    two.context = 1;
+    let mut two = one.lane(&server);
     assert_eq!((one.welcome.lane, two.welcome.lane), (1, 2));
     for round in 1..=200u64 {
         // The reader asks before the writer has sent.
@@ -211,8 +202,7 @@ fn a_lane_waits_for_the_frame_of_another_that_it_names() {
 
 #[test]
 fn credits_come_back_without_an_answer() {
-    let server = Server::start(|options| options.limits.credits = 8);
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) = Server::with_client(|options| options.limits.credits = 8);
     assert_eq!(client.welcome.credits, 8);
     for _ in 0..100 {
         let before = client.credit;
@@ -227,13 +217,12 @@ fn credits_come_back_without_an_answer() {
 
 #[test]
 fn times_and_counts_are_reported() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) = Server::with_client(|_| {});
     let at = client.alloc(3 << 20).unwrap();
     client.upload(at, &vec![1; 1 << 20]);
     let answer = client.call("cuMemGetInfo_v2", &[]);
     assert!(answer.header.exec_ns > 0);
-    assert_eq!(client.call("cuNoSuchCall", &[]).header.status, 801);
+    assert_eq!(client.status("cuNoSuchCall", &[]), 801);
     let status = server.wait_for("statistics", |status| {
         status
             .sessions
@@ -371,8 +360,7 @@ fn many(count: usize) -> Vec<u8> {
 
 #[test]
 fn a_load_reports_its_functions_unless_they_are_many() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) = Server::with_client(|_| {});
     for (handle, count) in [(1, 3), (2, payload::FUNCTIONS_MAX), (3, 1000)] {
         let (status, loaded) = load(&mut client, Kind::Module.handle(handle), &many(count), true);
         assert_eq!(status, 0);
@@ -422,8 +410,7 @@ fn second(small: &[u8]) -> u64 {
 #[test]
 fn functions_end_with_their_module_or_library_however_they_were_found() {
     const INVALID_HANDLE: u32 = 400;
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) = Server::with_client(|_| {});
     let module = Kind::Module.handle(1);
     assert_eq!(load(&mut client, module, &many(1), true).0, 0);
     let mut arguments = 1u32.to_le_bytes().to_vec();
@@ -444,8 +431,7 @@ fn functions_end_with_their_module_or_library_however_they_were_found() {
     let function = Kind::Function.handle(3);
     let mut arguments = function.to_le_bytes().to_vec();
     arguments.extend(kernel.to_le_bytes());
-    let answer = client.call("cuKernelGetFunction", &arguments);
-    assert_eq!(answer.header.status, 0);
+    assert_eq!(client.status("cuKernelGetFunction", &arguments), 0);
     for handle in [kernel, function] {
         assert_eq!(attribute(&mut client, handle), 0);
     }

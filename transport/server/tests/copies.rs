@@ -78,7 +78,7 @@ fn new_stream(client: &mut Client, number: u64) -> u64 {
     let mut w = Writer::default();
     w.u64(stream);
     w.u32(1);
-    assert_eq!(client.call("cuStreamCreate", w.as_slice()).header.status, 0);
+    assert_eq!(client.status("cuStreamCreate", w.as_slice()), 0);
     stream
 }
 
@@ -171,15 +171,21 @@ fn copies_outlive_the_context_that_the_memory_was_locked_in() {
             let back = download(&mut client, at, 2 << 20, SYNCHRONOUS).unwrap();
             assert!(back == sent, "{link}");
             let device = 0i32.to_le_bytes();
-            let ended = client.call("cuDevicePrimaryCtxRelease_v2", &device);
-            assert_eq!(ended.header.status, 0, "{link}");
+            assert_eq!(
+                client.status("cuDevicePrimaryCtxRelease_v2", &device),
+                0,
+                "{link}"
+            );
             client.context = 0;
             let number = 2 + round as u32;
             let mut w = Writer::default();
             w.u64(Kind::Context.handle(number.into()));
             w.i32(0);
-            let again = client.call("cuDevicePrimaryCtxRetain", w.as_slice());
-            assert_eq!(again.header.status, 0, "{link}");
+            assert_eq!(
+                client.status("cuDevicePrimaryCtxRetain", w.as_slice()),
+                0,
+                "{link}"
+            );
             client.context = number;
         }
     }

@@ -1,4 +1,4 @@
-//! No number that a client made up reaches the driver as a handle, of whatever kind.
+//! No number that a client invented reaches the driver as a handle, of whatever kind.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use gtrace_cuda::payload::{self, NodeCall, NodePlace, NodeWork};
 use gtrace_cuda::types::driver as cuda;
 use gtrace_cuda::{Api, Argument, Function, Kind, Pass, functions};
 use gtrace_protocol::{Flags, HEADER_LEN, Header, control};
-use support::{Client, Server, bytes};
+use support::{Client, Server, bytes, numbers};
 
 /// INVALID_VALUE, INVALID_CONTEXT and INVALID_HANDLE.
 const REFUSED: [u32; 3] = [1, 201, 400];
@@ -100,8 +100,7 @@ fn arguments(function: &Function, wrong: usize, handle: u64) -> Option<Vec<u8>> 
 
 #[test]
 fn every_handle_of_the_description_is_looked_up() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) = Server::with_client(|_| {});
     let (mut tried, mut unknown) = (0, Vec::new());
     for function in functions::all(Api::Driver).filter(|f| f.served_by_generated()) {
         for (at, argument) in function.arguments.iter().enumerate() {
@@ -148,14 +147,12 @@ fn every_handle_of_the_description_is_looked_up() {
 
 /// A number of the driver's that the client was not given.
 fn status(client: &mut Client, op: &str, words: &[u64]) -> u32 {
-    let small: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    client.call(op, &small).header.status
+    client.status(op, &numbers(words))
 }
 
 #[test]
 fn numbers_of_the_driver_are_those_that_the_client_was_given() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) = Server::with_client(|_| {});
     let mut properties: cuda::CUmemAllocationProp = unsafe_zeroed();
     properties.type_ = cuda::CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.location.type_ = cuda::CU_MEM_LOCATION_TYPE_DEVICE;
@@ -168,13 +165,13 @@ fn numbers_of_the_driver_are_those_that_the_client_was_given() {
         u64::from_le_bytes(answer.small.try_into().unwrap())
     };
     let mine = create(&mut client);
-    for made_up in [0, 1, mine + 1, mine ^ 0xff00, 0x7f00_dead_b000, u64::MAX] {
-        assert_ne!(made_up, mine);
-        assert_eq!(status(&mut client, "cuMemRelease", &[made_up]), 1);
-        let map = [0x7000_0000_0000, 2 << 20, 0, made_up, 0];
+    for forged in [0, 1, mine + 1, mine ^ 0xff00, 0x7f00_dead_b000, u64::MAX] {
+        assert_ne!(forged, mine);
+        assert_eq!(status(&mut client, "cuMemRelease", &[forged]), 1);
+        let map = [0x7000_0000_0000, 2 << 20, 0, forged, 0];
         assert_eq!(status(&mut client, "cuMemMap", &map), 1);
         let properties = "cuMemGetAllocationPropertiesFromHandle";
-        assert_eq!(status(&mut client, properties, &[made_up]), 1);
+        assert_eq!(status(&mut client, properties, &[forged]), 1);
     }
     assert_eq!(status(&mut client, "cuMemRelease", &[mine]), 0);
     assert_eq!(
@@ -194,14 +191,10 @@ fn numbers_of_the_driver_are_those_that_the_client_was_given() {
 #[test]
 fn a_context_that_is_not_retained_again_keeps_its_handle() {
     const INVALID_DEVICE: u32 = 101;
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) = Server::with_client(|_| {});
     let retain = |client: &mut Client, device: &[u8]| {
         let small = [&Kind::Context.handle(1).to_le_bytes(), device].concat();
-        client
-            .call("cuDevicePrimaryCtxRetain", &small)
-            .header
-            .status
+        client.status("cuDevicePrimaryCtxRetain", &small)
     };
     assert_eq!(retain(&mut client, &99i32.to_le_bytes()), INVALID_DEVICE);
     assert!(client.alloc(4096).is_ok());
@@ -216,12 +209,11 @@ fn a_context_that_is_not_retained_again_keeps_its_handle() {
 #[test]
 fn a_graph_within_a_node_ends_with_the_node() {
     const ROUNDS: u64 = 100;
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) = Server::with_client(|_| {});
     let (outer, inner) = (Kind::Graph.handle(1), Kind::Graph.handle(2));
     for graph in [outer, inner] {
         let small = [&graph.to_le_bytes()[..], &[0; 4]].concat();
-        assert_eq!(client.call("cuGraphCreate", &small).header.status, 0);
+        assert_eq!(client.status("cuGraphCreate", &small), 0);
     }
     for round in 1..=ROUNDS {
         let node = Kind::GraphNode.handle(round);
@@ -271,8 +263,7 @@ fn bytes_of<T: Copy>(value: &T) -> Vec<u8> {
 /// A frame's own header is checked before its arguments are.
 #[test]
 fn a_control_frame_of_a_server_is_no_call() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) = Server::with_client(|_| {});
     let header = Header {
         op: control::WELCOME,
         ..client.header(0, Flags::default())

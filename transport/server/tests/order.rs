@@ -56,7 +56,7 @@ fn three(server: &Server, link: &str) -> ([Client; 3], u64) {
     });
     // The server knows them all by now.
     for lane in &mut more {
-        assert_eq!(lane.call("cuCtxSynchronize", &[]).header.status, 0);
+        assert_eq!(lane.status("cuCtxSynchronize", &[]), 0);
     }
     let [second, third] = more;
     ([first, second, third], at)
@@ -69,11 +69,11 @@ fn a_call_that_needs_a_lost_one_is_not_executed_and_ends_the_session() {
         let ([mut broken, mut second, mut third], at) = three(&server, link);
         let lost = half_an_upload(&mut broken, at);
         drop(broken);
-        let said = goodbye(&call_after(&mut second, lost));
-        assert!(said.contains("lost"), "{link}: {said}");
+        let reason = goodbye(&call_after(&mut second, lost));
+        assert!(reason.contains("lost"), "{link}: {reason}");
         // And every other thread gets an error, whatever it waits for.
-        let said = goodbye(&call_after(&mut third, After(0)));
-        assert!(said.contains("lost"), "{link}: {said}");
+        let reason = goodbye(&call_after(&mut third, After(0)));
+        assert!(reason.contains("lost"), "{link}: {reason}");
         drop((second, third));
         server.wait_for("its end", |status| status.sessions.is_empty());
     }
@@ -84,7 +84,7 @@ fn a_lane_that_breaks_with_all_its_calls_executed_harms_nobody() {
     let server = Server::start(|_| {});
     let ([mut broken, mut second, _third], at) = three(&server, "tcp");
     broken.upload(at, &[7; 4096]);
-    assert_eq!(broken.call("cuCtxSynchronize", &[]).header.status, 0);
+    assert_eq!(broken.status("cuCtxSynchronize", &[]), 0);
     let done = After::new(broken.welcome.lane, broken.seq - 1);
     drop(broken);
     assert_eq!(call_after(&mut second, done).header.status, 0);

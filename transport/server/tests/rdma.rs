@@ -31,7 +31,7 @@ impl ByHand {
         client.0.read_exact(&mut greeting).unwrap();
         let preamble = Preamble::new(false, false).to_bytes();
         client.0.write_all(&preamble).unwrap();
-        client.say(&ClientHello {
+        client.send(&ClientHello {
             features: Features::default(),
             pid: 1,
             program: "liar".into(),
@@ -39,8 +39,8 @@ impl ByHand {
             boot_id: "another".into(),
             ..ClientHello::default()
         });
-        client.say(&Proof([0; 32]));
-        let welcome = client.hear();
+        client.send(&Proof([0; 32]));
+        let welcome = client.receive();
         (client, welcome)
     }
 
@@ -54,13 +54,13 @@ impl ByHand {
         self.0.write_all(payload).unwrap();
     }
 
-    fn say<M: Message>(&mut self, message: &M) {
+    fn send<M: Message>(&mut self, message: &M) {
         let mut writer = Writer::default();
         message.write(&mut writer);
         self.frame(M::OP, writer.as_slice());
     }
 
-    fn hear<M: Message>(&mut self) -> M {
+    fn receive<M: Message>(&mut self) -> M {
         let mut header = [0; HEADER_LEN];
         self.0.read_exact(&mut header).unwrap();
         let header = Header::parse(&header).unwrap();
@@ -87,7 +87,7 @@ impl ByHand {
 
     /// Why what was asked for is not given.
     fn refused(&mut self) -> String {
-        let QueuePairsAnswer(answer) = self.hear();
+        let QueuePairsAnswer(answer) = self.receive();
         answer.unwrap_err()
     }
 }
@@ -137,7 +137,7 @@ fn claims_that_cannot_be_are_refused_counted_and_served_by_tcp() {
         assert!(welcome.features.has(Features::RDMA));
         let mut claims = honest();
         lie(&mut claims);
-        client.say(&claims);
+        client.send(&claims);
         let reason = client.refused();
         assert!(reason.contains(what), "{reason} instead of {what}");
         // Another try, with bytes that are no claims at all.
@@ -163,7 +163,7 @@ fn claims_that_cannot_be_are_refused_counted_and_served_by_tcp() {
 fn a_client_of_a_network_that_is_not_trusted_gets_no_queue_pairs() {
     let server = Server::start(|options| options.rdma_trusted = "10.9.0.0/16".parse().unwrap());
     let (mut client, _) = ByHand::open(&server);
-    client.say(&honest());
+    client.send(&honest());
     let reason = client.refused();
     assert!(
         reason.contains("in no network that the server trusts"),

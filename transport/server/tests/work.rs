@@ -5,7 +5,7 @@
 mod support;
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::payload::Upload;
+use gtrace_cuda::payload::{Download, Upload};
 use gtrace_protocol::{After, Flags, Works, Writer, control, op_id};
 use support::{Client, Server, bytes, target};
 
@@ -54,13 +54,52 @@ fn work_is_reported_behind_an_answer_with_bytes() {
     assert_eq!(reported(&mut client), [sent]);
 }
 
+/// Clients compare their clock with the server's by when an answer was sent.
+#[test]
+fn an_answer_with_bytes_was_sent_when_they_were_copied() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.tcp(), "tcp");
+    let mut other = Client::open(&target(server.tcp(), "tcp"), Some(&client.session)).unwrap();
+    other.context = client.context;
+    let flag = client.alloc(4).unwrap();
+    client.upload(flag, &[0; 4]);
+    let stream = Kind::Stream.handle(1);
+    let mut w = Writer::default();
+    w.u64(stream);
+    w.u32(1); // CU_STREAM_NON_BLOCKING
+    let created = client.call("cuStreamCreate", w.as_slice());
+    assert_eq!(created.header.status, 0);
+    let mut w = Writer::default();
+    w.u64(stream);
+    w.u64(flag);
+    w.u32(1);
+    w.u32(1); // CU_STREAM_WAIT_VALUE_EQ
+    client.one_way("cuStreamWaitValue32_v2", w.as_slice(), &[]);
+    let download = Download {
+        from: flag,
+        len: 4,
+        chunk: 4096,
+        stream,
+    };
+    let header = client.header(op_id("cuMemcpyDtoHAsync_v2"), Flags::default());
+    client.send(header, &bytes(&download), &[]).unwrap();
+    // The copy waits for what the other lane writes after this.
+    let header = other.header(control::ECHO, Flags::default());
+    other.send(header, &[], &[]).unwrap();
+    let before = other.receive().unwrap().header;
+    assert_eq!(before.op, control::ECHO);
+    other.upload(flag, &1u32.to_le_bytes());
+    let copied = client.answer();
+    assert_eq!(copied.bulk, 1u32.to_le_bytes());
+    assert!(copied.header.sent_ns > before.sent_ns);
+}
+
 /// What is looked up before contexts end, by calls that nobody waits for, is not kept without end either.
 #[test]
 fn a_server_keeps_times_up_to_a_bound() {
     // That many are timed at once.
     const AT_ONCE: usize = 4096;
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) = Server::with_client(|_| {});
     let at = client.alloc(4).unwrap();
     for _ in 0..Works::MOST / AT_ONCE + 2 {
         for _ in 0..AT_ONCE {
@@ -102,8 +141,7 @@ fn a_context_that_ends_takes_no_times_of_another() {
     header.after = After::new(one.welcome.lane, sent).0;
     two.send(header, w.as_slice(), &[]).unwrap();
     assert_eq!(two.answer().header.status, 0);
-    let ended = two.call("cuCtxDestroy_v2", &context.to_le_bytes());
-    assert_eq!(ended.header.status, 0);
+    assert_eq!(two.status("cuCtxDestroy_v2", &context.to_le_bytes()), 0);
     wait(&mut one);
     assert_eq!(reported(&mut one), [sent]);
 }

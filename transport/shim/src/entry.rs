@@ -69,28 +69,32 @@ impl Outcome for () {
     }
 }
 
+/// Appends a call's arguments to its request. Not a type parameter of what sends it: each function of the driver would have a
+/// copy of all that by itself.
+type Write<'a> = &'a mut dyn FnMut(&mut Writer) -> Answer;
+
+/// Takes a call's results from its answer.
+type Read<'a> = &'a mut dyn FnMut(&mut Reader<'_>) -> Result<(), DecodeError>;
+
 /// Does `action` so that nothing but a result comes out of it.
-#[inline]
-pub(crate) fn guard(action: impl FnOnce() -> CUresult) -> CUresult {
+pub(crate) fn guard(action: &mut dyn FnMut() -> CUresult) -> CUresult {
     catch_unwind(AssertUnwindSafe(action)).unwrap_or_else(|_| panicked())
 }
 
 /// [`guard`] for functions of NVML.
-#[inline]
-pub(crate) fn guard_nvml(action: impl FnOnce() -> nvmlReturn_t) -> nvmlReturn_t {
+pub(crate) fn guard_nvml(action: &mut dyn FnMut() -> nvmlReturn_t) -> nvmlReturn_t {
     catch_unwind(AssertUnwindSafe(action)).unwrap_or_else(|_| status::to_nvml(panicked()))
 }
 
 /// [`guard`] for a function that answers with a text.
-#[inline]
-pub(crate) fn guard_text(action: impl FnOnce() -> *const c_char) -> *const c_char {
+pub(crate) fn guard_text(action: &mut dyn FnMut() -> *const c_char) -> *const c_char {
     catch_unwind(AssertUnwindSafe(action)).unwrap_or(c"Unknown Error".as_ptr())
 }
 
 /// What a function that is exported only so that programs can be linked with it answers.
 #[cold]
 pub(crate) fn absent(name: &'static str, why: &'static str) -> CUresult {
-    guard(|| {
+    guard(&mut || {
         log::once(
             name,
             &format!("{name} is not supported ({why}); it was answered with NOT_SUPPORTED"),
@@ -153,27 +157,13 @@ pub(crate) fn check(code: CUresult) -> Answer {
     }
 }
 
-/// A call that is answered: `write` appends its arguments, `read` takes its results. `hint` is
-/// about how many bytes the arguments have.
-#[inline]
-pub(crate) fn waiting(
-    op: OpId,
-    hint: usize,
-    write: impl FnOnce(&mut Writer) -> Answer,
-    read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
-) -> CUresult {
-    let _ = hint;
-    done(|| exchange(session::cuda()?, op, Flags::default(), write, read))
+/// A call that is answered.
+pub(crate) fn waiting(op: OpId, write: Write<'_>, read: Read<'_>) -> CUresult {
+    done(|| exchange_with(session::cuda()?, op, Flags::default(), write, read))
 }
 
 /// A call that is not awaited: its error comes with a later call.
-#[inline]
-pub(crate) fn one_way(
-    op: Operation,
-    hint: usize,
-    write: impl FnOnce(&mut Writer) -> Answer,
-) -> CUresult {
-    let _ = hint;
+pub(crate) fn one_way(op: Operation, write: Write<'_>) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         let mut _giving = managed::Giving::default();
@@ -193,11 +183,7 @@ pub(crate) fn one_way(
 /// As [`one_way`], where the arguments may lead to page-locked memory that the server does not have yet, or name a stream
 /// that is captured.
 #[cold]
-fn one_way_by_arguments(
-    session: &'static Session,
-    op: Operation,
-    write: impl FnOnce(&mut Writer) -> Answer,
-) -> Answer {
+fn one_way_by_arguments(session: &'static Session, op: Operation, write: Write<'_>) -> Answer {
     let mut arguments = Writer::over(Vec::new());
     write(&mut arguments)?;
     let arguments = arguments.into_inner();
@@ -210,17 +196,15 @@ fn one_way_by_arguments(
     if managed::in_use() {
         _giving = managed::before_call(session, op, &arguments)?;
     }
-    one_way_in(session, op, |w| w.raw(&arguments))
+    one_way_in(session, op, &mut |w| {
+        w.raw(&arguments);
+        Ok(())
+    })
 }
 
-#[inline]
-fn one_way_in<W: Outcome>(
-    session: &'static Session,
-    op: Operation,
-    write: impl FnOnce(&mut Writer) -> W,
-) -> Answer {
+fn one_way_in(session: &'static Session, op: Operation, write: Write<'_>) -> Answer {
     if session.settings.strict {
-        return exchange(session, op.id, Flags::STRICT, write, |_| Ok(()));
+        return exchange_with(session, op.id, Flags::STRICT, write, &mut |_| Ok(()));
     }
     with_lane(session, |lane| {
         let began = clock::now();
@@ -239,15 +223,8 @@ fn one_way_in<W: Outcome>(
     })
 }
 
-/// A call of NVML, which is always answered.
-#[inline]
-pub(crate) fn nvml(
-    op: OpId,
-    hint: usize,
-    write: impl FnOnce(&mut Writer) -> Result<(), nvmlReturn_t>,
-    read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
-) -> nvmlReturn_t {
-    let _ = hint;
+/// A call of NVML, which is always answered. What `write` fails with is NVML's.
+pub(crate) fn nvml(op: OpId, write: Write<'_>, read: Read<'_>) -> nvmlReturn_t {
     let mut answered = None;
     let outcome = done(|| {
         let session = nvml::session()?;
@@ -347,8 +324,24 @@ pub(crate) fn exchange<W: Outcome>(
     session: &'static Session,
     op: OpId,
     flags: Flags,
-    write: impl FnOnce(&mut Writer) -> W,
-    read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
+    mut write: impl FnMut(&mut Writer) -> W,
+    mut read: impl FnMut(&mut Reader<'_>) -> Result<(), DecodeError>,
+) -> Answer {
+    exchange_with(
+        session,
+        op,
+        flags,
+        &mut |w| check(write(w).code()),
+        &mut read,
+    )
+}
+
+fn exchange_with(
+    session: &'static Session,
+    op: OpId,
+    flags: Flags,
+    write: Write<'_>,
+    read: Read<'_>,
 ) -> Answer {
     const SYNCHRONIZE: OpId = op_id("cuCtxSynchronize");
     const STREAM: OpId = op_id("cuStreamSynchronize");
@@ -414,8 +407,8 @@ pub(crate) fn exchange<W: Outcome>(
 pub(crate) fn answer_to<W: Outcome, T>(
     session: &'static Session,
     op: OpId,
-    write: impl FnOnce(&mut Writer) -> W,
-    read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
+    write: impl FnMut(&mut Writer) -> W,
+    mut read: impl FnMut(&mut Reader<'_>) -> Result<T, DecodeError>,
 ) -> Answer<T> {
     let mut answer = None;
     exchange(session, op, Flags::default(), write, |r| {
@@ -521,7 +514,9 @@ impl Call {
         // The last frame's, which has the server's times.
         self.seen = clock::now();
         if first && !self.behind {
-            times::exchanged(self.sent, self.seen, &self.header, &mut lane.observed);
+            let when = (self.sent, self.seen);
+            let features = lane.session.features;
+            times::exchanged(when, &self.header, features, &mut lane.observed);
         }
         Ok(())
     }

@@ -135,7 +135,7 @@ pub(crate) unsafe fn cuEventCreate(phEvent: *mut CUevent, flags: std::ffi::c_uin
 fn record(
     event: CUevent,
     op: OpId,
-    write: impl FnOnce(&mut Writer),
+    write: impl FnMut(&mut Writer),
     send: impl FnOnce() -> CUresult,
 ) -> Answer {
     let session = session::cuda()?;

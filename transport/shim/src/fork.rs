@@ -30,14 +30,14 @@ pub(crate) fn watch() {
 
 /// Memory of the program that the device has parts of comes to the host, as nobody would bring it to the child.
 extern "C" fn before() {
-    crate::entry::guard(|| {
+    crate::entry::guard(&mut || {
         crate::managed::before_fork();
         0
     });
 }
 
 extern "C" fn in_parent() {
-    crate::entry::guard(|| {
+    crate::entry::guard(&mut || {
         crate::managed::after_fork();
         0
     });

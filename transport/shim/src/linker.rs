@@ -46,11 +46,12 @@ pub(crate) unsafe fn cuLinkCreate_v2(
     // SAFETY: the program's arrays, which it keeps until the linker is destroyed, as CUDA asks.
     let (jit, wanted) = unsafe { jit::options(numOptions, options, optionValues) }?;
     let handle = mint(Kind::Link);
+    let create = LinkCreate { handle, jit };
     exchange(
         session,
         OP,
         Flags::default(),
-        |w| LinkCreate { handle, jit }.write(w),
+        |w| create.write(w),
         |_| Ok(()),
     )?;
     let linker = Linker {

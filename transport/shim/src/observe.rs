@@ -65,7 +65,7 @@ impl Observed {
         for work in works {
             let found = self.timed.binary_search_by_key(&work.seq, |(seq, _)| *seq);
             if let Some((_, token)) = found.ok().and_then(|at| self.timed.remove(at)) {
-                // Threads that get nothing but memory of the GPU never compare the clocks.
+                // Threads that get nothing but memory of the GPU, several frames at a time, never compare the clocks.
                 if self.works.len() == MOST {
                     self.works.pop_front();
                 }
@@ -133,7 +133,7 @@ pub(crate) fn in_child() {
 /// middle of a call.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn gtrace_shim_settle_all() {
-    crate::entry::guard(|| {
+    crate::entry::guard(&mut || {
         if let Some(session) = session::current() {
             let before = WITHIN.replace(true);
             session::settle_observed(session);

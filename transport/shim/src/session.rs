@@ -520,15 +520,19 @@ pub(crate) fn by_lane<T>(lane: &mut Lane, action: impl FnOnce() -> Answer<T>) ->
     done.unwrap_or_else(|_| run())
 }
 
-/// Does `action` with the lane that takes the place of this thread's own, if there is one.
+/// Does `action` with the lane that takes the place of this thread's own.
+///
+/// # Errors
+///
+/// UNKNOWN if there is none.
 #[cold]
 #[allow(unsafe_code)]
-fn with_other<T>(action: impl FnOnce(&mut Lane) -> Answer<T>) -> Option<Answer<T>> {
+fn with_other(action: &mut dyn FnMut(&mut Lane)) -> Answer {
     let lane = OTHER.replace(ptr::null_mut());
     // SAFETY: `by_lane` has it borrowed until it takes it away from here, and nobody else finds it meanwhile.
     let done = unsafe { lane.as_mut() }.map(action);
     OTHER.set(lane);
-    done
+    done.ok_or(cuda::CUDA_ERROR_UNKNOWN)
 }
 
 /// Whether this thread has no lane of its own any more: exit handlers still call.
@@ -571,14 +575,23 @@ pub(crate) fn with_lane<T>(
     session: &'static Session,
     action: impl FnOnce(&mut Lane) -> Answer<T>,
 ) -> Answer<T> {
+    let mut action = Some(action);
+    let mut result = Err(cuda::CUDA_ERROR_UNKNOWN);
+    on_lane(session, &mut |lane| {
+        if let Some(action) = action.take() {
+            result = action(lane);
+        }
+    })?;
+    result
+}
+
+fn on_lane(session: &'static Session, action: &mut dyn FnMut(&mut Lane)) -> Answer {
     if session.is_lost() {
         return Err(status::LOST);
     }
-    let mut action = Some(action);
     let done = LANE.try_with(|holder| {
         let Ok(mut slot) = holder.0.try_borrow_mut() else {
-            let action = action.take().ok_or(cuda::CUDA_ERROR_UNKNOWN)?;
-            return with_other(action).unwrap_or(Err(cuda::CUDA_ERROR_UNKNOWN));
+            return with_other(action);
         };
         let turn = holder.1.turn();
         let lane = match &mut *slot {
@@ -588,25 +601,20 @@ pub(crate) fn with_lane<T>(
         if let Some(turn) = &turn {
             turn.lane(lane);
         }
-        match action.take() {
-            Some(action) => action(lane),
-            None => Err(cuda::CUDA_ERROR_UNKNOWN),
-        }
+        action(lane);
+        Ok(())
     });
-    match (done, action) {
-        (Ok(result), _) => result,
+    match done {
+        Ok(done) => done,
         // The thread is ending, and its lane is given back already: exit handlers still call.
-        (Err(_), Some(action)) if !OTHER.get().is_null() => {
-            with_other(action).unwrap_or(Err(cuda::CUDA_ERROR_UNKNOWN))
-        }
-        (Err(_), Some(action)) => {
+        Err(_) if !OTHER.get().is_null() => with_other(action),
+        Err(_) => {
             let mut lane = session.lane()?;
-            let result = action(&mut lane);
+            action(&mut lane);
             lane.flush();
             session.retire(lane);
-            result
+            Ok(())
         }
-        (Err(_), None) => Err(status::ENDING),
     }
 }
 

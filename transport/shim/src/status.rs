@@ -8,15 +8,15 @@ use gtrace_cuda::types::nvml::{self, nvmlReturn_t};
 pub(crate) const UNREACHABLE: CUresult = cuda::CUDA_ERROR_SYSTEM_NOT_READY;
 /// The connection is lost: what every later call answers.
 pub(crate) const LOST: CUresult = cuda::CUDA_ERROR_DEVICE_UNAVAILABLE;
-/// The thread or the process is at its end.
-pub(crate) const ENDING: CUresult = cuda::CUDA_ERROR_DEINITIALIZED;
 
 /// The NVML error for a failure of the shim itself.
 pub(crate) fn to_nvml(code: CUresult) -> nvmlReturn_t {
     match code {
         cuda::CUDA_SUCCESS => nvml::NVML_SUCCESS,
         cuda::CUDA_ERROR_INVALID_VALUE => nvml::NVML_ERROR_INVALID_ARGUMENT,
-        cuda::CUDA_ERROR_NOT_INITIALIZED | ENDING => nvml::NVML_ERROR_UNINITIALIZED,
+        cuda::CUDA_ERROR_NOT_INITIALIZED | cuda::CUDA_ERROR_DEINITIALIZED => {
+            nvml::NVML_ERROR_UNINITIALIZED
+        }
         cuda::CUDA_ERROR_NOT_SUPPORTED => nvml::NVML_ERROR_NOT_SUPPORTED,
         cuda::CUDA_ERROR_OUT_OF_MEMORY => nvml::NVML_ERROR_MEMORY,
         UNREACHABLE => nvml::NVML_ERROR_DRIVER_NOT_LOADED,

@@ -71,7 +71,7 @@ unsafe fn resource(given: *const CUDA_RESOURCE_DESC) -> Answer<Resource> {
 }
 
 /// Has the server make an object; its number.
-fn make(op: OpId, write: impl FnOnce(&mut Writer)) -> Answer<u64> {
+fn make(op: OpId, write: impl FnMut(&mut Writer)) -> Answer<u64> {
     answer_to(session::cuda()?, op, write, |r| r.u64())
 }
 
@@ -141,7 +141,7 @@ fn destroy(op: Operation, object: u64, forget: impl FnOnce(&mut Objects) -> bool
     if !known {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
-    check(one_way(op, 8, |w| {
+    check(one_way(op, &mut |w| {
         w.u64(object);
         Ok(())
     }))

@@ -5,7 +5,6 @@
 #![allow(unsafe_code)]
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread;
@@ -13,17 +12,16 @@ use std::time::Duration;
 
 use gtrace_cuda::payload::{COLLECT, HOST_DONE, IMAGE, MAP_HOST, UNMAP_HOST};
 use gtrace_cuda::types::driver::CUresult;
-use gtrace_protocol::{Features, Flags, Header, OpId, Times, WorkTimes, Works, op_id};
+use gtrace_protocol::{Features, Flags, Header, OpId, Times, Works, op_id};
 
 use crate::generated::driver::remote;
 use crate::observe::Observed;
 use crate::session::Session;
 use crate::{answers, clock, entry, log, observe, session};
 
-/// Calls whose times are not reported yet, and such whose times nobody has taken yet; what is more is not reported.
-const MOST: usize = 1 << 16;
-/// For how long a comparison of the two clocks counts, ns: they differ by some tens of microseconds a second.
-const COMPARED_NS: u64 = 1_000_000_000;
+mod kept;
+
+use kept::{Kept, OneWay, Work};
 
 /// Pauses before missing times are asked for again: the GPU may have a moment more to work. What has ended is reported at once.
 const MOMENTS: [Duration; 4] = [
@@ -53,32 +51,6 @@ static TICKS: AtomicPtr<()> = AtomicPtr::new(null_mut());
 
 type Ticks = extern "C" fn() -> u64;
 
-/// A call as the server executed it; times are nanoseconds ago, by the client's clock.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OneWay {
-    /// When it was sent, in the tracing library's ticks: within the program's call.
-    called: u64,
-    begun_ago: u64,
-    ended_ago: u64,
-    /// For how long it had waited in the server.
-    queue_ns: u64,
-    /// By how much the two clocks may be misjudged.
-    off_ns: u64,
-}
-
-/// What the GPU did for a call; times are nanoseconds ago, by the client's clock.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
-    /// What the tracing library knows the call by.
-    token: u64,
-    begun_ago: u64,
-    ended_ago: u64,
-    /// By how much that may be wrong.
-    off_ns: u64,
-}
-
 /// A call whose work is to be timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Timed {
@@ -87,37 +59,6 @@ struct Timed {
     token: u64,
     /// What the one that observes knows it by, likewise.
     observed: u64,
-}
-
-/// A call, by the server's clock.
-#[derive(Clone, Copy, Debug)]
-struct Reported {
-    called: u64,
-    begun_ns: u64,
-    queue_ns: u32,
-    exec_ns: u32,
-}
-
-/// The server's clock less the client's, by an exchange whose way there took as long as the way back, or else is off by
-/// half of what both took.
-#[derive(Clone, Copy, Debug)]
-struct Compared {
-    ahead: u64,
-    wire_ns: u64,
-    at_ns: u64,
-}
-
-#[derive(Debug, Default)]
-struct Kept {
-    /// The lane that the frames are of.
-    lane: u16,
-    /// Frames that were sent: their numbers, and when.
-    sent: VecDeque<(u64, u64)>,
-    reported: VecDeque<Reported>,
-    compared: Option<Compared>,
-    /// Frames whose work is timed: their numbers, and of which calls they are.
-    timed: VecDeque<(u64, u64)>,
-    works: VecDeque<(u64, WorkTimes)>,
 }
 
 thread_local! {
@@ -233,12 +174,18 @@ pub(crate) fn reported(payload: &[u8], number: u16) {
     }
 }
 
-/// A request of one frame, sent at `sent`, had its answer at `seen`.
+/// A request of one frame, sent at `sent`, had its answer at `seen`, of a server with these features.
 #[inline]
-pub(crate) fn exchanged(sent: u64, seen: u64, answer: &Header, lane: &mut Observed) {
+pub(crate) fn exchanged(
+    (sent, seen): (u64, u64),
+    answer: &Header,
+    features: Features,
+    lane: &mut Observed,
+) {
     // Also what was observed a moment ago has times, whichever thread asks for them.
     let wanted = observe::is_on() || lane.missing() > 0 || ticks().is_some();
-    if wanted && answer.bulk() == 0 && !answer.flags.has(Flags::MORE) {
+    let shows_clock = answer.bulk() == 0 || features.has(Features::SENT_WHEN_COPIED);
+    if wanted && shows_clock && !answer.flags.has(Flags::MORE) {
         SINCE_ANSWER.set(0);
         with(|kept| kept.exchanged(sent, seen, answer));
     }
@@ -251,7 +198,7 @@ pub(crate) fn can_time(session: &'static Session) -> bool {
     let can = session.features.has(Features::WORK);
     if can && SINCE_ANSWER.get() >= UNANSWERED {
         SINCE_ANSWER.set(0);
-        entry::guard(|| entry::holding_back(session, ask));
+        entry::guard(&mut || entry::holding_back(session, ask));
         // It is none of the program's.
         answers::forget();
     }
@@ -274,130 +221,6 @@ pub(crate) fn observe(work: Option<(u64, u64)>) {
         }),
         (None, None) => None,
     });
-}
-
-impl Kept {
-    /// What is kept of this lane, which is the thread's: nothing if it was another one until now.
-    fn of(&mut self, lane: u16) -> &mut Self {
-        if self.lane != lane {
-            self.lane = lane;
-            self.sent.clear();
-            self.timed.clear();
-        }
-        self
-    }
-
-    fn sent(&mut self, seq: u64, now: u64) {
-        // Another connection begins anew.
-        if self.sent.back().is_some_and(|(last, _)| *last >= seq) {
-            self.sent.clear();
-        }
-        if self.sent.len() < MOST {
-            self.sent.push_back((seq, now));
-        }
-    }
-
-    fn reported(&mut self, times: &Times) {
-        for call in &times.0 {
-            while self.sent.front().is_some_and(|(seq, _)| *seq < call.seq) {
-                self.sent.pop_front();
-            }
-            let Some((_, called)) = self.sent.pop_front_if(|(seq, _)| *seq == call.seq) else {
-                continue;
-            };
-            if self.reported.len() < MOST {
-                self.reported.push_back(Reported {
-                    called,
-                    begun_ns: call.begun_ns,
-                    queue_ns: call.queue_ns,
-                    exec_ns: call.exec_ns,
-                });
-            }
-        }
-    }
-
-    fn timed(&mut self, seq: u64, token: u64) {
-        // Another connection begins anew.
-        if self.timed.back().is_some_and(|(last, _)| *last >= seq) {
-            self.timed.clear();
-        }
-        // Failed calls never get a time.
-        if self.timed.len() == MOST {
-            self.timed.pop_front();
-        }
-        self.timed.push_back((seq, token));
-    }
-
-    /// Streams are through with their work in any order.
-    fn reported_work(&mut self, works: &Works) {
-        for work in &works.0 {
-            let found = self.timed.binary_search_by_key(&work.seq, |(seq, _)| *seq);
-            let Some((_, token)) = found.ok().and_then(|at| self.timed.remove(at)) else {
-                continue;
-            };
-            if self.works.len() < MOST {
-                self.works.push_back((token, *work));
-            }
-        }
-    }
-
-    /// How the clocks compare, unless that is too long ago: answers with bytes do not show it.
-    fn fresh(&self, now: u64) -> Option<Compared> {
-        let fresh = |known: &Compared| now.saturating_sub(known.at_ns) <= COMPARED_NS;
-        self.compared.filter(fresh)
-    }
-
-    /// What is not known yet, or cannot be taken.
-    fn missing(&self) -> usize {
-        let waiting = match self.fresh(clock::now()) {
-            Some(_) => 0,
-            None => self.works.len(),
-        };
-        self.sent.len() + self.timed.len() + waiting
-    }
-
-    fn take_work(&mut self, now: u64) -> Option<Work> {
-        let compared = self.fresh(now)?;
-        let (token, work) = self.works.pop_front()?;
-        let ago = |time: u64| now.saturating_sub(time.wrapping_sub(compared.ahead));
-        Some(Work {
-            token,
-            begun_ago: ago(work.begun_ns),
-            ended_ago: ago(work.ended_ns),
-            off_ns: u64::from(work.off_ns) + compared.wire_ns / 2,
-        })
-    }
-
-    fn exchanged(&mut self, sent: u64, seen: u64, answer: &Header) {
-        let there = u64::from(answer.queue_ns) + u64::from(answer.exec_ns);
-        let wire_ns = seen.saturating_sub(sent).saturating_sub(there);
-        let better = self.compared.is_none_or(|known| {
-            wire_ns <= known.wire_ns || seen.saturating_sub(known.at_ns) > COMPARED_NS
-        });
-        if better {
-            // The answer left the server half of the way before it was here.
-            let ahead = answer.sent_ns.wrapping_sub(seen - (wire_ns / 2).min(seen));
-            self.compared = Some(Compared {
-                ahead,
-                wire_ns,
-                at_ns: seen,
-            });
-        }
-    }
-
-    fn take(&mut self, now: u64) -> Option<OneWay> {
-        let compared = self.compared?;
-        let call = self.reported.pop_front()?;
-        let begun = call.begun_ns.wrapping_sub(compared.ahead);
-        let ended = begun.wrapping_add(call.exec_ns.into());
-        Some(OneWay {
-            called: call.called,
-            begun_ago: now.saturating_sub(begun),
-            ended_ago: now.saturating_sub(ended),
-            queue_ns: call.queue_ns.into(),
-            off_ns: compared.wire_ns / 2,
-        })
-    }
 }
 
 /// From now on the server is asked for its times of asynchronous calls; `ticks` is a clock.
@@ -501,7 +324,7 @@ pub(crate) fn settle(mut missing: usize, mut ask: impl FnMut() -> usize) {
 /// end. Mostly one round trip; the GPU may need a moment more to see that it is through.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn gtrace_shim_settle() {
-    entry::guard(|| {
+    entry::guard(&mut || {
         let missing = || match session::current() {
             Some(session) if !session.is_lost() => with(|kept| kept.missing()),
             _ => 0,
@@ -517,68 +340,9 @@ pub(crate) extern "C" fn gtrace_shim_settle() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gtrace_protocol::{CallTimes, Writer};
+    use gtrace_protocol::{CallTimes, WorkTimes, Writer};
 
-    const MS: u64 = 1_000_000;
-
-    fn call(seq: u64, begun_ns: u64) -> CallTimes {
-        CallTimes {
-            seq,
-            begun_ns,
-            queue_ns: 5,
-            exec_ns: 7,
-        }
-    }
-
-    fn answer(sent_ns: u64) -> Header {
-        Header {
-            sent_ns,
-            queue_ns: 100,
-            exec_ns: 200,
-            ..Header::default()
-        }
-    }
-
-    /// A server whose clock is an hour behind.
-    #[test]
-    fn times_are_by_the_clients_clock() {
-        let hour = 3_600_000 * MS;
-        let now = 2 * hour;
-        let mut kept = Kept::default();
-        for seq in [3, 4, 9] {
-            kept.sent(seq, seq * 10);
-        }
-        assert!(kept.take(now).is_none());
-        // One that was not sent from here, and one whose times are not known.
-        kept.reported(&Times(vec![
-            call(2, 0),
-            call(3, now - hour - 5 * MS),
-            call(9, 0),
-        ]));
-        // 1000 ns on the way there, and as much back.
-        kept.exchanged(now - 2300, now, &answer(now - 1000 - hour));
-        let first = kept.take(now).unwrap();
-        assert_eq!((first.called, first.begun_ago), (30, 5 * MS));
-        assert_eq!((first.ended_ago, first.queue_ns), (5 * MS - 7, 5));
-        assert_eq!(first.off_ns, 1000);
-        assert_eq!(kept.take(now).unwrap().called, 90);
-        assert!(kept.take(now).is_none() && kept.sent.is_empty());
-    }
-
-    #[test]
-    fn the_quickest_exchange_of_the_last_second_counts() {
-        let mut kept = Kept::default();
-        let wire = |kept: &Kept| kept.compared.unwrap().wire_ns;
-        kept.exchanged(10 * MS, 10 * MS + 1300, &answer(0));
-        kept.exchanged(20 * MS, 20 * MS + 9300, &answer(0));
-        assert_eq!(wire(&kept), 1000);
-        kept.exchanged(30 * MS, 30 * MS + 800, &answer(0));
-        assert_eq!(wire(&kept), 500);
-        kept.exchanged(1100 * MS, 1100 * MS + 5300, &answer(0));
-        assert_eq!(wire(&kept), 5000);
-    }
-
-    /// As when a profile ends, and a thread asks that made no call while somebody observed.
+    /// As when a profile ends, and a thread asks that made no call while somebody observed. Some programs have only answers with bytes.
     #[test]
     fn clocks_are_compared_while_work_that_was_observed_has_no_times() {
         let mut lane = Observed::default();
@@ -589,23 +353,18 @@ mod tests {
             ended_ns: 20,
             off_ns: 4,
         }]);
-        exchanged(1000, 3300, &answer(2000), &mut lane);
+        let mut answer = Header {
+            sent_ns: 2000,
+            queue_ns: 100,
+            exec_ns: 200,
+            ..Header::default()
+        };
+        assert!(answer.set_payload(0, 4));
+        // A server of an earlier version.
+        exchanged((1000, 3300), &answer, Features::default(), &mut lane);
+        assert_eq!(lane.missing(), 1);
+        exchanged((1000, 3300), &answer, Features::SENT_WHEN_COPIED, &mut lane);
         assert_eq!(lane.missing(), 0);
-    }
-
-    #[test]
-    fn times_of_work_wait_for_a_comparison_that_is_not_too_old() {
-        let mut kept = Kept::default();
-        kept.exchanged(MS, MS + 1300, &answer(0));
-        kept.timed(3, 30);
-        kept.reported_work(&Works(vec![WorkTimes {
-            seq: 3,
-            ..WorkTimes::default()
-        }]));
-        let late = MS + 1300 + COMPARED_NS + 1;
-        assert!(kept.take_work(late).is_none());
-        kept.exchanged(late, late + 1300, &answer(0));
-        assert_eq!(kept.take_work(late + 1300).unwrap().token, 30);
     }
 
     #[test]
@@ -643,42 +402,6 @@ mod tests {
         assert_eq!(timed_by(op_id("cuLaunchKernel")), Some(launch));
     }
 
-    #[test]
-    fn work_of_streams_comes_in_any_order() {
-        let mut kept = Kept::default();
-        for seq in [3, 5, 8, 9] {
-            kept.timed(seq, seq * 10);
-        }
-        let work = |seq, begun_ns| WorkTimes {
-            seq,
-            begun_ns,
-            ended_ns: begun_ns + 7,
-            off_ns: 4,
-        };
-        let now = 100 * MS;
-        kept.reported_work(&Works(vec![
-            work(8, now - 50),
-            work(4, 0),
-            work(3, now - 60),
-        ]));
-        assert!(
-            kept.take_work(now).is_none(),
-            "the clocks were not compared"
-        );
-        kept.exchanged(now - 2300, now, &answer(now - 1000));
-        let first = kept.take_work(now).unwrap();
-        assert_eq!(
-            (first.token, first.begun_ago, first.ended_ago),
-            (80, 50, 43)
-        );
-        assert_eq!(first.off_ns, 1004);
-        assert_eq!(kept.take_work(now).unwrap().token, 30);
-        assert!(kept.take_work(now).is_none());
-        assert_eq!(kept.timed, [(5, 50), (9, 90)]);
-        kept.timed(1, 2);
-        assert_eq!(kept.timed, [(1, 2)]);
-    }
-
     /// As when one asks for what the server still knows of all threads' calls.
     #[test]
     fn times_of_another_threads_lane_are_not_of_this_threads_calls() {
@@ -686,9 +409,13 @@ mod tests {
             seq: 5,
             ..WorkTimes::default()
         };
+        let call = CallTimes {
+            seq: 5,
+            ..CallTimes::default()
+        };
         let (mut works, mut times) = (Writer::default(), Writer::default());
         Works(vec![work]).write(&mut works);
-        Times(vec![call(5, 1)]).write(&mut times);
+        Times(vec![call]).write(&mut times);
         with(|kept| kept.of(3).timed(5, 50));
         with(|kept| kept.of(3).sent(5, 1));
         for (lane, missing) in [(4, 1), (3, 0)] {
@@ -700,14 +427,5 @@ mod tests {
         with(|kept| kept.of(3).timed(6, 60));
         with(|kept| kept.of(7).timed(8, 80));
         assert_eq!(with(|kept| kept.timed.clone()), [(8, 80)]);
-    }
-
-    #[test]
-    fn a_new_connection_begins_anew() {
-        let mut kept = Kept::default();
-        kept.sent(5, 1);
-        kept.sent(1, 2);
-        kept.reported(&Times(vec![call(1, 0)]));
-        assert_eq!(kept.reported.front().unwrap().called, 2);
     }
 }

@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn what_is_not_the_file_is_refused() {
         let parent = std::os::unix::process::parent_id();
-        let made_up = Exported {
+        let forged = Exported {
             process: parent,
             fd: 0,
             inode: 1,
@@ -160,6 +160,6 @@ mod tests {
             offset: 0,
             size: 1,
         };
-        assert_eq!(made_up.open().err(), Some(INVALID_VALUE));
+        assert_eq!(forged.open().err(), Some(INVALID_VALUE));
     }
 }

@@ -115,6 +115,14 @@ impl TextureReference {
         *bound = changed;
         Ok(())
     }
+
+    /// The same for how it is read.
+    pub(crate) fn describe(&self, change: impl FnOnce(&mut TextureDesc)) -> Answer {
+        self.set(|bound| {
+            change(&mut bound.description);
+            Ok(())
+        })
+    }
 }
 
 impl Drop for TextureReference {

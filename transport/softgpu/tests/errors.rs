@@ -71,39 +71,25 @@ fn an_illegal_access_breaks_the_context_until_it_is_destroyed() {
         0,
         "a launch reports only what it knows"
     );
-    assert_eq!(call!(context::cuCtxSynchronize), ILLEGAL_ADDRESS);
-    assert_eq!(
-        call!(context::cuCtxSynchronize),
-        ILLEGAL_ADDRESS,
-        "it stays"
-    );
+    gives!(context::cuCtxSynchronize(), ILLEGAL_ADDRESS);
+    gives!(context::cuCtxSynchronize(), ILLEGAL_ADDRESS, "it stays");
     assert_eq!(launch(fill, 1, 1, 0, &[target, 1]), ILLEGAL_ADDRESS);
     let mut address = 0;
-    assert_eq!(
-        call!(memory::cuMemAlloc_v2, out(&mut address), 8),
-        ILLEGAL_ADDRESS
-    );
-    assert_eq!(call!(memory::cuMemFree_v2, target), ILLEGAL_ADDRESS);
-    assert_eq!(
-        call!(
-            copy::cuMemcpyHtoD_v2,
-            target,
-            (&raw const address).cast(),
-            8
-        ),
+    gives!(memory::cuMemAlloc_v2(out(&mut address), 8), ILLEGAL_ADDRESS);
+    gives!(memory::cuMemFree_v2(target), ILLEGAL_ADDRESS);
+    gives!(
+        copy::cuMemcpyHtoD_v2(target, (&raw const address).cast(), 8),
         700
     );
-    assert_eq!(call!(stream::cuStreamSynchronize, 0), ILLEGAL_ADDRESS);
-    let mut current = 0;
-    ok!(context::cuCtxGetCurrent, out(&mut current));
+    gives!(stream::cuStreamSynchronize(0), ILLEGAL_ADDRESS);
+    let current = made!(|to| context::cuCtxGetCurrent(to));
     assert_eq!(
         current, fixture.context,
         "questions about the context are still answered"
     );
-    let mut fresh = 0;
-    ok!(context::cuCtxCreate_v2, out(&mut fresh), 0, 0);
+    let fresh = made!(|to| context::cuCtxCreate_v2(to, 0, 0));
     alloc(8);
-    ok!(context::cuCtxDestroy_v2, fresh);
+    ok!(context::cuCtxDestroy_v2(fresh));
     let log = kernel_log();
     let line = log
         .lines()
@@ -123,17 +109,17 @@ fn an_illegal_access_breaks_the_context_until_it_is_destroyed() {
 fn a_reset_primary_context_works_again() {
     let _fixture = fixture();
     let mut primary = 0;
-    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
-    ok!(context::cuCtxPushCurrent_v2, primary);
+    ok!(device::cuDevicePrimaryCtxRetain(out(&mut primary), 0));
+    ok!(context::cuCtxPushCurrent_v2(primary));
     assert_eq!(launch(function(load(PTX), "stop"), 1, 1, 0, &[]), 0);
-    assert_eq!(call!(context::cuCtxSynchronize), LAUNCH_FAILED);
-    ok!(device::cuDevicePrimaryCtxReset_v2, 0);
-    ok!(context::cuCtxPopCurrent_v2, nowhere());
-    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
-    ok!(context::cuCtxPushCurrent_v2, primary);
-    ok!(context::cuCtxSynchronize);
-    ok!(context::cuCtxPopCurrent_v2, nowhere());
-    ok!(device::cuDevicePrimaryCtxRelease_v2, 0);
+    gives!(context::cuCtxSynchronize(), LAUNCH_FAILED);
+    ok!(device::cuDevicePrimaryCtxReset_v2(0));
+    ok!(context::cuCtxPopCurrent_v2(nowhere()));
+    ok!(device::cuDevicePrimaryCtxRetain(out(&mut primary), 0));
+    ok!(context::cuCtxPushCurrent_v2(primary));
+    ok!(context::cuCtxSynchronize());
+    ok!(context::cuCtxPopCurrent_v2(nowhere()));
+    ok!(device::cuDevicePrimaryCtxRelease_v2(0));
 }
 
 #[test]
@@ -141,23 +127,23 @@ fn the_stream_of_a_thread_is_one_of_the_primary_context_that_there_is() {
     const PER_THREAD: u64 = 2;
     let _fixture = fixture();
     let mut primary = 0;
-    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
-    ok!(context::cuCtxPushCurrent_v2, primary);
+    ok!(device::cuDevicePrimaryCtxRetain(out(&mut primary), 0));
+    ok!(context::cuCtxPushCurrent_v2(primary));
     let empty = function(load(PTX), "empty");
     assert_eq!(launch(empty, 1, 1, PER_THREAD, &[]), 0);
-    ok!(device::cuDevicePrimaryCtxReset_v2, 0);
-    ok!(context::cuCtxPopCurrent_v2, nowhere());
-    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
-    ok!(context::cuCtxPushCurrent_v2, primary);
+    ok!(device::cuDevicePrimaryCtxReset_v2(0));
+    ok!(context::cuCtxPopCurrent_v2(nowhere()));
+    ok!(device::cuDevicePrimaryCtxRetain(out(&mut primary), 0));
+    ok!(context::cuCtxPushCurrent_v2(primary));
     let stop = function(load(PTX), "stop");
     assert_eq!(launch(stop, 1, 1, PER_THREAD, &[]), 0);
-    assert_eq!(
-        call!(context::cuCtxSynchronize),
+    gives!(
+        context::cuCtxSynchronize(),
         LAUNCH_FAILED,
         "not that of the context that is gone, whose errors nobody sees"
     );
-    ok!(context::cuCtxPopCurrent_v2, nowhere());
-    ok!(device::cuDevicePrimaryCtxReset_v2, 0);
+    ok!(context::cuCtxPopCurrent_v2(nowhere()));
+    ok!(device::cuDevicePrimaryCtxReset_v2(0));
 }
 
 #[test]
@@ -174,15 +160,14 @@ fn after_a_fault_nothing_that_was_queued_runs() {
     assert_eq!(launch(delay, 1, 1, own, &[flag, 20_000_000]), 0);
     assert_eq!(launch(wild, 1, 1, own, &[]), 0);
     assert_eq!(launch(fill, 1, 1, own, &[pinned as u64, 7]), 0);
-    let mut mark = 0;
-    ok!(event::cuEventCreate, out(&mut mark), 0);
-    ok!(event::cuEventRecord, mark, own);
-    assert_eq!(
-        call!(event::cuEventSynchronize, mark),
+    let mark = made!(|to| event::cuEventCreate(to, 0));
+    ok!(event::cuEventRecord(mark, own));
+    gives!(
+        event::cuEventSynchronize(mark),
         ILLEGAL_ADDRESS,
         "and nobody hangs"
     );
-    assert_eq!(call!(event::cuEventQuery, mark), ILLEGAL_ADDRESS);
+    gives!(event::cuEventQuery(mark), ILLEGAL_ADDRESS);
     // SAFETY: allocated above.
     assert_eq!(unsafe { pinned.read_volatile() }, 0);
 }
@@ -193,9 +178,9 @@ fn the_nth_launch_fails_as_configured() {
     let empty = function(load(PTX), "empty");
     inject("launch:719@2");
     assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
-    ok!(context::cuCtxSynchronize);
+    ok!(context::cuCtxSynchronize());
     assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
-    assert_eq!(call!(context::cuCtxSynchronize), LAUNCH_FAILED);
+    gives!(context::cuCtxSynchronize(), LAUNCH_FAILED);
     inject("");
 }
 
@@ -206,7 +191,7 @@ fn launches_take_as_long_as_configured() {
     inject("delay:launch=30ms");
     let begun = Instant::now();
     assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
-    ok!(context::cuCtxSynchronize);
+    ok!(context::cuCtxSynchronize());
     assert!(begun.elapsed() >= Duration::from_millis(30));
     inject("");
 }
@@ -214,37 +199,26 @@ fn launches_take_as_long_as_configured() {
 #[test]
 fn a_device_that_is_lost_is_lost_for_good_and_the_other_works() {
     let fixture = fixture();
-    let mut second = 0;
-    ok!(context::cuCtxCreate_v2, out(&mut second), 0, 1);
+    let second = made!(|to| context::cuCtxCreate_v2(to, 0, 1));
     let empty = function(load(PTX), "empty");
-    ok!(nvml::system::nvmlInit_v2);
-    let mut handle = 0;
-    ok!(
-        nvml::device::nvmlDeviceGetHandleByIndex_v2,
-        1,
-        out(&mut handle)
-    );
-    let mut set = 0;
-    ok!(nvml::events::nvmlEventSetCreate, out(&mut set));
-    ok!(nvml::events::nvmlDeviceRegisterEvents, handle, 8, set);
+    ok!(nvml::system::nvmlInit_v2());
+    let handle = made!(|to| nvml::device::nvmlDeviceGetHandleByIndex_v2(1, to));
+    let set = made!(|to| nvml::events::nvmlEventSetCreate(to));
+    ok!(nvml::events::nvmlDeviceRegisterEvents(handle, 8, set));
     let (endless, flag) = (function(load(PTX), "delay"), alloc(8));
     assert_eq!(launch(endless, 1, 1, new_stream(1), &[flag, u64::MAX]), 0);
     inject("1/lost@1");
     assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
-    assert_eq!(
-        call!(context::cuCtxSynchronize),
+    gives!(
+        context::cuCtxSynchronize(),
         999,
         "and the kernel that ran has ended"
     );
     let mut refused = 0;
-    assert_eq!(call!(context::cuCtxCreate_v2, out(&mut refused), 0, 1), 46);
+    gives!(context::cuCtxCreate_v2(out(&mut refused), 0, 1), 46);
     let mut index = 0;
-    assert_eq!(
-        call!(
-            nvml::device::nvmlDeviceGetMinorNumber,
-            handle,
-            out(&mut index)
-        ),
+    gives!(
+        nvml::device::nvmlDeviceGetMinorNumber(handle, out(&mut index)),
         15
     );
     let line = kernel_log()
@@ -264,43 +238,42 @@ fn a_device_that_is_lost_is_lost_for_good_and_the_other_works() {
         gpu_instance: 0,
         compute_instance: 0,
     };
-    ok!(nvml::events::nvmlEventSetWait_v2, set, out(&mut data), 1000);
+    ok!(nvml::events::nvmlEventSetWait_v2(set, out(&mut data), 1000));
     assert_eq!(
         (data.device, data.event_type, data.event_data),
         (handle, 8, 79)
     );
-    assert_eq!(
-        call!(nvml::events::nvmlEventSetWait_v2, set, out(&mut data), 10),
+    gives!(
+        nvml::events::nvmlEventSetWait_v2(set, out(&mut data), 10),
         10,
         "timeout"
     );
-    ok!(nvml::events::nvmlEventSetFree, set);
-    ok!(nvml::system::nvmlShutdown);
+    ok!(nvml::events::nvmlEventSetFree(set));
+    ok!(nvml::system::nvmlShutdown());
     inject("");
-    ok!(context::cuCtxDestroy_v2, second);
-    ok!(context::cuCtxSetCurrent, fixture.context);
+    ok!(context::cuCtxDestroy_v2(second));
+    ok!(context::cuCtxSetCurrent(fixture.context));
     alloc(8);
-    ok!(context::cuCtxSynchronize);
+    ok!(context::cuCtxSynchronize());
 }
 
 #[test]
 fn nvml_reports_the_readings_that_are_set_and_no_others() {
     let _fixture = fixture();
     let mut handle = 0;
-    ok!(nvml::system::nvmlInit_v2);
-    ok!(
-        nvml::device::nvmlDeviceGetHandleByIndex_v2,
+    ok!(nvml::system::nvmlInit_v2());
+    ok!(nvml::device::nvmlDeviceGetHandleByIndex_v2(
         0,
         out(&mut handle)
-    );
+    ));
     let number = |get: unsafe extern "C" fn(u64, Out<u32>) -> u32| {
         let mut number = 0_u32;
-        let code = call!(get, handle, out(&mut number));
+        let code = call!(get(handle, out(&mut number)));
         (code == 0).then_some(number).ok_or(code)
     };
     let engine = |get: unsafe extern "C" fn(u64, Out<u32>, Out<u32>) -> u32| {
         let (mut percent, mut period) = (0_u32, 0_u32);
-        let code = call!(get, handle, out(&mut percent), out(&mut period));
+        let code = call!(get(handle, out(&mut percent), out(&mut period)));
         (code == 0).then_some(percent).ok_or(code)
     };
     let field = |field, scope| {
@@ -313,7 +286,7 @@ fn nvml_reports_the_readings_that_are_set_and_no_others() {
             result: 99,
             value: 99,
         };
-        ok!(nvmlDeviceGetFieldValues, handle, 1, out(&mut asked));
+        ok!(nvmlDeviceGetFieldValues(handle, 1, out(&mut asked)));
         (asked.result == 0)
             .then_some(asked.value)
             .ok_or(asked.result)
@@ -324,17 +297,16 @@ fn nvml_reports_the_readings_that_are_set_and_no_others() {
             version,
             degrees: 0,
         };
-        let code = call!(
-            power::nvmlDeviceGetMarginTemperature,
+        let code = call!(power::nvmlDeviceGetMarginTemperature(
             handle,
             out(&mut margin)
-        );
+        ));
         (code == 0).then_some(margin.degrees).ok_or(code)
     };
     let banks = || {
         let mut banks = [9_u32; 5];
         let get = repair::nvmlDeviceGetRowRemapperHistogram;
-        let code = call!(get, handle, out(&mut banks));
+        let code = call!(get(handle, out(&mut banks)));
         (code == 0).then_some(banks).ok_or(code)
     };
     inject("");
@@ -359,12 +331,11 @@ fn nvml_reports_the_readings_that_are_set_and_no_others() {
         Ok(300_000)
     );
     let (mut min, mut max) = (0_u32, 0_u32);
-    ok!(
-        power::nvmlDeviceGetPowerManagementLimitConstraints,
+    ok!(power::nvmlDeviceGetPowerManagementLimitConstraints(
         handle,
         out(&mut min),
         out(&mut max)
-    );
+    ));
     assert_eq!((min, max), (100_000, 350_000));
     assert_eq!(engine(power::nvmlDeviceGetJpgUtilization), Ok(5));
     assert_eq!(engine(power::nvmlDeviceGetOfaUtilization), Ok(6));
@@ -376,18 +347,17 @@ fn nvml_reports_the_readings_that_are_set_and_no_others() {
         version: 1 << 24 | size_of::<SramErrors>() as u32,
         ..SramErrors::default()
     };
-    ok!(
-        repair::nvmlDeviceGetSramEccErrorStatus,
+    ok!(repair::nvmlDeviceGetSramEccErrorStatus(
         handle,
         out(&mut sram)
-    );
+    ));
     assert_eq!(sram.counts, [3, 2, 0, 3, 2, 0, 0, 5, 0, 0, 0]);
     assert_eq!(sram.threshold_exceeded, 1);
     let mut status = RepairStatus {
         version: 1 << 24 | size_of::<RepairStatus>() as u32,
         ..RepairStatus::default()
     };
-    ok!(repair::nvmlDeviceGetRepairStatus, handle, out(&mut status));
+    ok!(repair::nvmlDeviceGetRepairStatus(handle, out(&mut status)));
     assert_eq!((status.channel, status.tpc), (0, 1));
     inject("");
     assert_eq!(margin(), Err(3));

@@ -394,7 +394,7 @@ fn memory_has_the_size_that_is_reported() {
 }
 
 #[test]
-#[ignore = "run by memory_has_the_size_that_is_told"]
+#[ignore = "run by memory_has_the_size_that_is_reported"]
 fn child_memory() {
     let driver = Driver::load();
     driver.ok("cuInit", &[0]);
@@ -410,7 +410,7 @@ fn child_memory() {
 }
 
 #[test]
-fn blocking_launches_tell_their_error_at_the_next_call() {
+fn blocking_launches_return_their_error_at_the_next_call() {
     let environment = [
         ("CUDA_LAUNCH_BLOCKING", "1"),
         ("GTRACE_SOFTGPU_FAULT", "launch:700@1"),
@@ -419,7 +419,7 @@ fn blocking_launches_tell_their_error_at_the_next_call() {
 }
 
 #[test]
-#[ignore = "run by blocking_launches_tell_their_error_at_the_next_call"]
+#[ignore = "run by blocking_launches_return_their_error_at_the_next_call"]
 fn child_blocking() {
     let driver = Driver::load();
     driver.ok("cuInit", &[0]);

@@ -35,15 +35,13 @@ const NONE: ProcessInfo = ProcessInfo {
 
 /// Initialised NVML and its first device.
 fn nvml() -> u64 {
-    ok!(system::nvmlInit_v2);
-    let mut handle = 0;
-    ok!(device::nvmlDeviceGetHandleByIndex_v2, 0, out(&mut handle));
-    handle
+    ok!(system::nvmlInit_v2());
+    made!(|to| device::nvmlDeviceGetHandleByIndex_v2(0, to))
 }
 
 fn memory_used(handle: u64) -> u64 {
     let mut memory = Memory::default();
-    ok!(nvmlDeviceGetMemoryInfo, handle, out(&mut memory));
+    ok!(nvmlDeviceGetMemoryInfo(handle, out(&mut memory)));
     assert_eq!(memory.total, memory.free + memory.used);
     memory.used
 }
@@ -59,28 +57,21 @@ fn memory_and_processes_follow_the_driver_api() {
         version: 2 << 24 | 40,
         ..MemoryV2::default()
     };
-    ok!(nvmlDeviceGetMemoryInfo_v2, handle, out(&mut memory));
+    ok!(nvmlDeviceGetMemoryInfo_v2(handle, out(&mut memory)));
     assert_eq!(memory.used, before + (1 << 20));
     memory.version = 5;
-    assert_eq!(
-        call!(nvmlDeviceGetMemoryInfo_v2, handle, out(&mut memory)),
-        25
-    );
+    gives!(nvmlDeviceGetMemoryInfo_v2(handle, out(&mut memory)), 25);
     let (mut count, mut info) = (0, NONE);
     let running = nvmlDeviceGetComputeRunningProcesses_v3;
-    assert_eq!(
-        call!(running, handle, out(&mut count), nowhere()),
-        7,
-        "no room"
-    );
+    gives!(running(handle, out(&mut count), nowhere()), 7, "no room");
     assert_eq!(count, 1);
-    ok!(running, handle, out(&mut count), out(&mut info));
+    ok!(running(handle, out(&mut count), out(&mut info)));
     assert_eq!(
         (info.pid, info.memory),
         (std::process::id(), before + (1 << 20))
     );
-    ok!(context::cuCtxDestroy_v2, fixture.context);
-    ok!(running, handle, out(&mut count), nowhere());
+    ok!(context::cuCtxDestroy_v2(fixture.context));
+    ok!(running(handle, out(&mut count), nowhere()));
     assert_eq!(count, 0, "without a context");
 }
 
@@ -92,17 +83,18 @@ fn devices_say_how_they_reach_each_other() {
     for (index, expected) in [0, 0, 5, 0, 0].into_iter().enumerate() {
         let mut status = 99;
         let index = index as u32;
-        ok!(
-            device::nvmlDeviceGetP2PStatus,
+        ok!(device::nvmlDeviceGetP2PStatus(
             handle,
             handle,
             index,
             out(&mut status)
-        );
+        ));
         assert_eq!(status, expected, "{index}");
     }
-    let code = call!(device::nvmlDeviceGetP2PStatus, handle, handle, 9, nowhere());
-    assert_eq!(code, 2);
+    gives!(
+        device::nvmlDeviceGetP2PStatus(handle, handle, 9, nowhere()),
+        2
+    );
 }
 
 #[test]
@@ -111,7 +103,7 @@ fn utilisation_is_the_time_in_which_kernels_run() {
     let handle = nvml();
     let read = || {
         let mut rates = Utilization::default();
-        ok!(nvmlDeviceGetUtilizationRates, handle, out(&mut rates));
+        ok!(nvmlDeviceGetUtilizationRates(handle, out(&mut rates)));
         rates.gpu
     };
     read();
@@ -135,17 +127,16 @@ fn utilisation_is_the_time_in_which_kernels_run() {
             decoder: 0,
         },
     );
-    ok!(
-        nvmlDeviceGetProcessUtilization,
+    ok!(nvmlDeviceGetProcessUtilization(
         handle,
         out(&mut sample),
         out(&mut count),
         0
-    );
+    ));
     assert_eq!(sample.pid, std::process::id());
     assert!(sample.sm > 90);
     cell.fetch_add(1, Ordering::AcqRel);
-    ok!(context::cuCtxSynchronize);
+    ok!(context::cuCtxSynchronize());
 }
 
 #[test]
@@ -154,7 +145,7 @@ fn devices_are_found_by_every_name_they_have() {
     let handle = nvml();
     let text = |get: unsafe extern "C" fn(u64, Out<c_char>, u32) -> u32| {
         let mut buffer = [0 as c_char; 96];
-        assert_eq!(call!(get, handle, outs(&mut buffer), 96), 0);
+        gives!(get(handle, outs(&mut buffer), 96), 0);
         // SAFETY: the function wrote a NUL-terminated text.
         unsafe { CStr::from_ptr(buffer.as_ptr()) }
             .to_str()
@@ -169,44 +160,31 @@ fn devices_are_found_by_every_name_they_have() {
     );
     let mut found = 0;
     let uuid = CString::new(uuid).unwrap();
-    ok!(
-        device::nvmlDeviceGetHandleByUUID,
+    ok!(device::nvmlDeviceGetHandleByUUID(
         name(&uuid),
         out(&mut found)
-    );
+    ));
     assert_eq!(found, handle);
     for address in ["00005350:01:00.0", "5350:01:00.0", "5350:01:00"] {
         let address = CString::new(address).unwrap();
         found = 0;
-        ok!(
-            device::nvmlDeviceGetHandleByPciBusId_v2,
+        ok!(device::nvmlDeviceGetHandleByPciBusId_v2(
             name(&address),
             out(&mut found)
-        );
+        ));
         assert_eq!(found, handle);
     }
     let nobody = CString::new("GPU-0").unwrap();
-    assert_eq!(
-        call!(
-            device::nvmlDeviceGetHandleByUUID,
-            name(&nobody),
-            out(&mut found)
-        ),
+    gives!(
+        device::nvmlDeviceGetHandleByUUID(name(&nobody), out(&mut found)),
         6
     );
-    assert_eq!(
-        call!(device::nvmlDeviceGetHandleByIndex_v2, 7, out(&mut found)),
-        2
-    );
+    gives!(device::nvmlDeviceGetHandleByIndex_v2(7, out(&mut found)), 2);
     let mut small = [0 as c_char; 4];
     // SAFETY: an array of 4 elements.
     let small = unsafe { Out::new(small.as_mut_ptr()) };
-    assert_eq!(call!(device::nvmlDeviceGetName, handle, small, 4), 7);
-    assert_eq!(
-        call!(device::nvmlDeviceGetName, 0xdead, small, 4),
-        2,
-        "no device"
-    );
+    gives!(device::nvmlDeviceGetName(handle, small, 4), 7);
+    gives!(device::nvmlDeviceGetName(0xdead, small, 4), 2, "no device");
 }
 
 #[test]
@@ -225,7 +203,7 @@ fn what_a_cpu_does_not_have_is_not_supported() {
         value: 99,
     };
     let mut fields = [field(3), field(150)];
-    ok!(nvmlDeviceGetFieldValues, handle, 2, outs(&mut fields));
+    ok!(nvmlDeviceGetFieldValues(handle, 2, outs(&mut fields)));
     assert_eq!((fields[0].result, fields[0].value), (0, 0));
     assert_eq!(fields[1].result, 3);
     let id = [0u8; 16];
@@ -233,7 +211,7 @@ fn what_a_cpu_does_not_have_is_not_supported() {
     // SAFETY: 16 bytes.
     let id = unsafe { In::new(&raw const id) };
     assert_ne!(
-        call!(system::nvmlInternalGetExportTable, out(&mut table), id),
+        call!(system::nvmlInternalGetExportTable(out(&mut table), id)),
         0
     );
 }
@@ -250,11 +228,10 @@ fn nothing_is_broken_or_repaired() {
         ..SramErrors::default()
     };
     let (mut errors, mut other) = (asked, SramErrors::default());
-    ok!(
-        repair::nvmlDeviceGetSramEccErrorStatus,
+    ok!(repair::nvmlDeviceGetSramEccErrorStatus(
         handle,
         out(&mut errors)
-    );
+    ));
     assert_eq!(
         errors,
         SramErrors {
@@ -262,20 +239,15 @@ fn nothing_is_broken_or_repaired() {
             ..SramErrors::default()
         }
     );
-    assert_eq!(
-        call!(
-            repair::nvmlDeviceGetSramEccErrorStatus,
-            handle,
-            out(&mut other)
-        ),
+    gives!(
+        repair::nvmlDeviceGetSramEccErrorStatus(handle, out(&mut other)),
         25
     );
     let (mut rows, mut flag) = ([9; 6], 9);
-    ok!(repair::nvmlDeviceGetRemappedRows_v2, handle, out(&mut rows));
-    ok!(
-        repair::nvmlDeviceGetUnrepairableMemoryFlag_v1,
+    ok!(repair::nvmlDeviceGetRemappedRows_v2(handle, out(&mut rows)));
+    ok!(repair::nvmlDeviceGetUnrepairableMemoryFlag_v1(
         handle,
         out(&mut flag)
-    );
+    ));
     assert_eq!((rows, flag), ([0; 6], 0));
 }

@@ -30,11 +30,11 @@ impl Step {
     fn issue(self, buffers: &[u64], handle: u64) {
         match self {
             Self::Fill { to, value } => {
-                ok!(fill::cuMemsetD32Async, buffers[to], value, WORDS, handle);
+                ok!(fill::cuMemsetD32Async(buffers[to], value, WORDS, handle));
             }
             Self::Copy { to, from } => {
                 let (to, from) = (buffers[to], buffers[from]);
-                ok!(copy::cuMemcpyDtoDAsync_v2, to, from, WORDS * 4, handle);
+                ok!(copy::cuMemcpyDtoDAsync_v2(to, from, WORDS * 4, handle));
             }
         }
     }
@@ -60,21 +60,20 @@ fn step() -> impl Strategy<Value = Step> {
 fn begin() -> (Vec<u64>, Vec<u32>) {
     let buffers: Vec<u64> = (0..BUFFERS).map(|_| alloc(WORDS * 4)).collect();
     for (number, buffer) in buffers.iter().enumerate() {
-        ok!(fill::cuMemsetD32_v2, *buffer, number as u32, WORDS);
+        ok!(fill::cuMemsetD32_v2(*buffer, number as u32, WORDS));
     }
-    ok!(stream::cuStreamSynchronize, 0);
+    ok!(stream::cuStreamSynchronize(0));
     (buffers, (0..BUFFERS as u32).collect())
 }
 
 fn compare(buffers: &[u64], model: &[u32]) -> Result<(), TestCaseError> {
     for (buffer, value) in buffers.iter().zip(model) {
         let mut words = vec![0u32; WORDS];
-        ok!(
-            copy::cuMemcpyDtoH_v2,
+        ok!(copy::cuMemcpyDtoH_v2(
             words.as_mut_ptr().cast(),
             *buffer,
             WORDS * 4
-        );
+        ));
         prop_assert!(
             words.iter().all(|word| word == value),
             "{value}, not {}",
@@ -99,20 +98,19 @@ proptest! {
         for (step, number) in steps {
             for buffer in step.touches() {
                 for earlier in &touched[buffer] {
-                    ok!(stream::cuStreamWaitEvent, streams[number], *earlier, 0);
+                    ok!(stream::cuStreamWaitEvent(streams[number], *earlier, 0));
                 }
             }
             step.issue(&buffers, streams[number]);
-            let mut done = 0;
-            ok!(event::cuEventCreate, out(&mut done), 2);
-            ok!(event::cuEventRecord, done, streams[number]);
+            let done = made!(|to| event::cuEventCreate(to, 2));
+            ok!(event::cuEventRecord(done, streams[number]));
             for buffer in step.touches() {
                 touched[buffer].push(done);
             }
             step.apply(&mut model);
         }
         for handle in &streams {
-            ok!(stream::cuStreamSynchronize, *handle);
+            ok!(stream::cuStreamSynchronize(*handle));
         }
         compare(&buffers, &model)?;
     }

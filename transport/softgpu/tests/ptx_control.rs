@@ -39,84 +39,53 @@ fn gives(body: &str, threads: u32, expect: impl Fn(u32) -> u32) {
     assert_eq!(results(body, threads).unwrap(), expected, "{body}");
 }
 
+/// Bodies, each after its number of threads and before the value that it gives thread i.
+macro_rules! values {
+    ($($threads:literal $body:expr => $expect:expr,)*) => {
+        $(gives($body, $threads, $expect);)*
+    };
+}
+
+/// Bodies, each after its number of threads and before the fault in which it ends.
+macro_rules! faults {
+    ($($threads:literal $body:literal => $fault:pat,)*) => {$(
+        let outcome = results($body, $threads);
+        assert!(matches!(outcome, Err($fault)), "{} {outcome:?}", $body);
+    )*};
+}
+
 #[test]
 fn shuffles() {
-    gives("shfl.sync.up.b32 %v|%p, %i, 3, 0, -1;", 32, |i| {
-        if i < 3 { i } else { i - 3 }
-    });
-    gives("shfl.sync.down.b32 %v, %i, 5, 31, -1;", 32, |i| {
-        if i + 5 > 31 { i } else { i + 5 }
-    });
-    gives("shfl.sync.bfly.b32 %v, %i, 9, 31, -1;", 32, |i| i ^ 9);
-    gives("shfl.sync.idx.b32 %v, %i, 7, 31, -1;", 64, |i| i & !31 | 7);
-    // Segments of eight lanes: mask 24 in bits 8 to 12.
-    gives("shfl.sync.idx.b32 %v, %i, 2, 0x181f, -1;", 32, |i| {
-        i & !7 | 2
-    });
-    gives(
-        "shfl.sync.down.b32 %x|%p, %i, 1, 0x181f, -1; selp.u32 %v, %x, 99, %p;",
-        32,
-        |i| {
-            if i % 8 == 7 { 99 } else { i + 1 }
-        },
-    );
+    values! {
+        32 "shfl.sync.up.b32 %v|%p, %i, 3, 0, -1;" => |i| if i < 3 { i } else { i - 3 },
+        32 "shfl.sync.down.b32 %v, %i, 5, 31, -1;" => |i| if i + 5 > 31 { i } else { i + 5 },
+        32 "shfl.sync.bfly.b32 %v, %i, 9, 31, -1;" => |i| i ^ 9,
+        64 "shfl.sync.idx.b32 %v, %i, 7, 31, -1;" => |i| i & !31 | 7,
+        // Segments of eight lanes: mask 24 in bits 8 to 12.
+        32 "shfl.sync.idx.b32 %v, %i, 2, 0x181f, -1;" => |i| i & !7 | 2,
+        32 "shfl.sync.down.b32 %x|%p, %i, 1, 0x181f, -1; selp.u32 %v, %x, 99, %p;" =>
+            |i| if i % 8 == 7 { 99 } else { i + 1 },
+    }
 }
 
 #[test]
 fn votes_and_matches() {
-    gives(
-        "setp.lt.u32 %p, %i, 5; vote.sync.ballot.b32 %v, %p, -1;",
-        32,
-        |_| 31,
-    );
-    gives(
-        "setp.lt.u32 %p, %i, 5; vote.sync.any.pred %q, %p, -1; selp.u32 %v, 1, 0, %q;",
-        64,
-        |i| u32::from(i < 32),
-    );
-    gives(
-        "setp.lt.u32 %p, %i, 40; vote.sync.all.pred %q, !%p, -1; selp.u32 %v, 1, 0, %q;",
-        96,
-        |i| u32::from(i >= 64),
-    );
-    gives(
-        "setp.lt.u32 %p, %i, 40; vote.sync.uni.pred %q, %p, -1; selp.u32 %v, 1, 0, %q;",
-        96,
-        |i| u32::from(!(32..64).contains(&i)),
-    );
-    gives(
-        "and.b32 %x, %i, 3; match.any.sync.b32 %v, %x, -1;",
-        32,
-        |i| 0x1111_1111 << (i & 3),
-    );
-    gives(
-        "cvt.u64.u32 %d, %lane; shr.u64 %d, %d, 5; match.all.sync.b64 %v|%p, %d, -1;",
-        32,
-        |_| !0,
-    );
-    gives(
-        "match.all.sync.b32 %v|%p, %i, -1; selp.u32 %v, 7, %v, %p;",
-        32,
-        |_| 0,
-    );
-    gives("redux.sync.add.s32 %v, %i, -1;", 32, |_| 496);
-    gives(
-        "sub.u32 %x, %i, 9; redux.sync.min.s32 %v, %x, -1;",
-        32,
-        |_| -9_i32 as u32,
-    );
-    gives(
-        "sub.u32 %x, %i, 9; redux.sync.max.u32 %v, %x, -1;",
-        32,
-        |_| -1_i32 as u32,
-    );
-    gives(
-        "elect.sync %x|%p, 0xfffffff0; selp.u32 %v, %x, 99, %p;",
-        32,
-        |i| {
-            if i == 4 { 4 } else { 99 }
-        },
-    );
+    values! {
+        32 "setp.lt.u32 %p, %i, 5; vote.sync.ballot.b32 %v, %p, -1;" => |_| 31,
+        64 "setp.lt.u32 %p, %i, 5; vote.sync.any.pred %q, %p, -1; selp.u32 %v, 1, 0, %q;" =>
+            |i| u32::from(i < 32),
+        96 "setp.lt.u32 %p, %i, 40; vote.sync.all.pred %q, !%p, -1; selp.u32 %v, 1, 0, %q;" =>
+            |i| u32::from(i >= 64),
+        96 "setp.lt.u32 %p, %i, 40; vote.sync.uni.pred %q, %p, -1; selp.u32 %v, 1, 0, %q;" =>
+            |i| u32::from(!(32..64).contains(&i)),
+        32 "and.b32 %x, %i, 3; match.any.sync.b32 %v, %x, -1;" => |i| 0x1111_1111 << (i & 3),
+        32 "cvt.u64.u32 %d, %lane; shr.u64 %d, %d, 5; match.all.sync.b64 %v|%p, %d, -1;" => |_| !0,
+        32 "match.all.sync.b32 %v|%p, %i, -1; selp.u32 %v, 7, %v, %p;" => |_| 0,
+        32 "redux.sync.add.s32 %v, %i, -1;" => |_| 496,
+        32 "sub.u32 %x, %i, 9; redux.sync.min.s32 %v, %x, -1;" => |_| -9_i32 as u32,
+        32 "sub.u32 %x, %i, 9; redux.sync.max.u32 %v, %x, -1;" => |_| -1_i32 as u32,
+        32 "elect.sync %x|%p, 0xfffffff0; selp.u32 %v, %x, 99, %p;" => |i| if i == 4 { 4 } else { 99 },
+    }
 }
 
 #[test]
@@ -140,25 +109,17 @@ fn lanes_of_both_branches_meet_at_a_warp_instruction() {
     let body = "setp.lt.u32 %p, %i, 16; @%p bra LOW;\n\
                 add.u32 %x, %i, 100; shfl.sync.bfly.b32 %v, %x, 16, 31, -1; bra.uni END;\n\
                 LOW: add.u32 %x, %i, 200; shfl.sync.bfly.b32 %v, %x, 16, 31, -1; END:";
-    gives(
-        body,
-        32,
-        |i| if i < 16 { i + 16 + 100 } else { i - 16 + 200 },
-    );
+    values! {
+        32 body => |i| if i < 16 { i + 16 + 100 } else { i - 16 + 200 },
+    }
     let body = "setp.lt.u32 %p, %i, 16; @%p bra LOW; bar.warp.sync -1; mov.u32 %v, 1; bra.uni END;\n\
                 LOW: mov.u32 %v, 2; bar.warp.sync 0xffffffff; END:";
     gives(body, 32, |i| if i < 16 { 2 } else { 1 });
     // Lanes that have exited are not waited for.
-    let body = "setp.gt.u32 %p, %i, 20; mov.u32 %v, 5; @%p exit; vote.sync.ballot.b32 %v, 1, -1;";
-    gives(
-        &body
-            .replace(", 1, -1", ", %q, -1")
-            .replace("@%p exit", "setp.eq.u32 %q, %v, 5; @%p exit"),
-        32,
-        |i| {
-            if i > 20 { 0 } else { 0x1f_ffff }
-        },
-    );
+    values! {
+        32 "setp.gt.u32 %p, %i, 20; mov.u32 %v, 5; setp.eq.u32 %q, %v, 5; @%p exit;\n\
+            vote.sync.ballot.b32 %v, %q, -1;" => |i| if i > 20 { 0 } else { 0x1f_ffff },
+    }
 }
 
 #[test]
@@ -183,74 +144,43 @@ fn barriers() {
                 shl.b32 %x, %i, 2; mov.u32 %y, cells; add.u32 %x, %x, %y; st.shared.u32 [%x], %i;\n\
                 bar.sync 0; xor.b32 %y, %i, 96; shl.b32 %x, %y, 2; mov.u32 %y, cells;\n\
                 add.u32 %x, %x, %y; ld.shared.u32 %v, [%x];";
-    gives(body, 256, |i| i ^ 96);
-    gives(
-        "setp.lt.u32 %p, %i, 77; bar.red.popc.u32 %v, 0, %p;",
-        128,
-        |_| 77,
-    );
-    gives(
-        "setp.lt.u32 %p, %i, 77; bar.red.and.pred %q, 1, %p; selp.u32 %v, 1, 2, %q;",
-        128,
-        |_| 2,
-    );
-    gives(
-        "setp.eq.u32 %p, %i, 77; barrier.red.or.pred %q, 1, %p; selp.u32 %v, 1, 2, %q;",
-        128,
-        |_| 1,
-    );
+    values! {
+        256 body => |i| i ^ 96,
+        128 "setp.lt.u32 %p, %i, 77; bar.red.popc.u32 %v, 0, %p;" => |_| 77,
+        128 "setp.lt.u32 %p, %i, 77; bar.red.and.pred %q, 1, %p; selp.u32 %v, 1, 2, %q;" => |_| 2,
+        128 "setp.eq.u32 %p, %i, 77; barrier.red.or.pred %q, 1, %p; selp.u32 %v, 1, 2, %q;" => |_| 1,
+    }
     // One warp arrives and goes on, the other waits for both: 64 threads.
     let body = ".shared .u32 cell; setp.ge.u32 %p, %i, 32; @%p bra WAIT;\n\
                 mov.u32 %v, 4; st.shared.u32 [cell], 9; bar.arrive 2, 64; bra.uni END;\n\
                 WAIT: bar.sync 2, 64; ld.shared.u32 %v, [cell]; END:";
-    gives(body, 64, |i| if i < 32 { 4 } else { 9 });
-    // Threads that have exited do not hold up the others.
-    gives(
-        "setp.gt.u32 %p, %i, 50; @%p exit; bar.sync 0; mov.u32 %v, 3;",
-        96,
-        |i| {
-            if i > 50 { 0 } else { 3 }
-        },
-    );
-    // A number of threads counts whole warps, whether all of their lanes are there or not.
-    gives("bar.sync 1, 64; mov.u32 %v, 5;", 40, |_| 5);
-    gives(
-        "setp.gt.u32 %p, %i, 50; @%p exit; bar.sync 1, 64; mov.u32 %v, 3;",
-        64,
-        |i| {
-            if i > 50 { 0 } else { 3 }
-        },
-    );
+    values! {
+        64 body => |i| if i < 32 { 4 } else { 9 },
+        // Threads that have exited do not hold up the others.
+        96 "setp.gt.u32 %p, %i, 50; @%p exit; bar.sync 0; mov.u32 %v, 3;" => |i| if i > 50 { 0 } else { 3 },
+        // A number of threads counts whole warps, whether all of their lanes are there or not.
+        40 "bar.sync 1, 64; mov.u32 %v, 5;" => |_| 5,
+        64 "setp.gt.u32 %p, %i, 50; @%p exit; bar.sync 1, 64; mov.u32 %v, 3;" =>
+            |i| if i > 50 { 0 } else { 3 },
+    }
 }
 
 #[test]
 fn a_barrier_is_for_as_many_warps_as_its_threads_make_up() {
     // Each warp completes it alone.
-    gives(
-        "setp.lt.u32 %p, %i, 77; bar.red.popc.u32 %v, 0, 32, %p;",
-        128,
-        |i| [32, 32, 13, 0][i as usize / 32],
-    );
-    // Two warps at a time, of which one comes long after the third.
-    gives(
-        "setp.lt.u32 %p, %i, 96; @%p bra MEET; mov.u32 %x, 0;\n\
+    values! {
+        128 "setp.lt.u32 %p, %i, 77; bar.red.popc.u32 %v, 0, 32, %p;" => |i| [32, 32, 13, 0][i as usize / 32],
+        // Two warps at a time, of which one comes long after the third.
+        128 "setp.lt.u32 %p, %i, 96; @%p bra MEET; mov.u32 %x, 0;\n\
          LATE: add.u32 %x, %x, 1; setp.lt.u32 %p, %x, 5000; @%p bra LATE;\n\
-         MEET: bar.sync 1, 64; mov.u32 %v, 7;",
-        128,
-        |_| 7,
-    );
-    // A warp is there without the lanes that exit while the others wait.
-    gives(
-        "setp.ge.u32 %p, %i, 16; @%p bra OUT; bar.sync 1, 32; mov.u32 %v, 3; bra.uni END; OUT: exit; END:",
-        32,
-        |i| if i < 16 { 3 } else { 0 },
-    );
-    for parts in ["bar.sync 0, 48;", "bar.arrive 0, 0;"] {
-        let outcome = results(parts, 64);
-        assert!(
-            matches!(outcome, Err(Fault::IllegalInstruction { .. })),
-            "{parts} {outcome:?}"
-        );
+         MEET: bar.sync 1, 64; mov.u32 %v, 7;" => |_| 7,
+        // A warp is there without the lanes that exit while the others wait.
+        32 "setp.ge.u32 %p, %i, 16; @%p bra OUT; bar.sync 1, 32; mov.u32 %v, 3; bra.uni END; OUT: exit; END:" =>
+            |i| if i < 16 { 3 } else { 0 },
+    }
+    faults! {
+        64 "bar.sync 0, 48;" => Fault::IllegalInstruction { .. },
+        64 "bar.arrive 0, 0;" => Fault::IllegalInstruction { .. },
     }
 }
 
@@ -284,13 +214,11 @@ fn a_barrier_that_nobody_completes_is_a_deadlock() {
         Err(Fault::Deadlock { waiting: 64, site }) => assert_eq!(site.function, "k"),
         other => panic!("{other:?}"),
     }
-    let body = "bar.sync 0, 96;";
-    assert!(matches!(results(body, 64), Err(Fault::Deadlock { .. })));
-    let body = "setp.lt.u32 %p, %i, 9; @%p bra END; bar.warp.sync -1; END: bar.sync 0;";
-    assert!(matches!(
-        results(body, 32),
-        Err(Fault::Deadlock { waiting: 32, .. })
-    ));
+    faults! {
+        64 "bar.sync 0, 96;" => Fault::Deadlock { .. },
+        32 "setp.lt.u32 %p, %i, 9; @%p bra END; bar.warp.sync -1; END: bar.sync 0;" =>
+            Fault::Deadlock { waiting: 32, .. },
+    }
 }
 
 #[test]
@@ -306,11 +234,9 @@ fn tables_of_targets() {
     let body = "and.b32 %x, %i, 3; T: .branchtargets A, B, C, A; brx.idx %x, T;\n\
                 A: mov.u32 %v, 10; bra END; B: mov.u32 %v, 20; bra END; C: mov.u32 %v, 30; END:";
     gives(body, 64, |i| [10, 20, 30, 10][i as usize & 3]);
-    let body = "T: .branchtargets A, A; brx.idx %i, T; A:";
-    assert!(matches!(
-        results(body, 3),
-        Err(Fault::InvalidProgramCounter { .. })
-    ));
+    faults! {
+        3 "T: .branchtargets A, A; brx.idx %i, T; A:" => Fault::InvalidProgramCounter { .. },
+    }
 }
 
 #[test]
@@ -331,14 +257,12 @@ fn functions_with_register_parameters() {
 
 #[test]
 fn special_registers() {
-    gives("mov.u32 %v, %lanemask_lt;", 64, |i| (1 << (i % 32)) - 1);
-    gives("mov.u32 %v, %lanemask_ge;", 32, |i| !((1 << i) - 1));
-    gives("mov.u32 %v, %warpid;", 96, |i| i / 32);
-    gives(
-        "mov.u32 %v, %nwarpid; mov.u32 %x, WARP_SZ; add.u32 %v, %v, %x;",
-        70,
-        |_| 35,
-    );
+    values! {
+        64 "mov.u32 %v, %lanemask_lt;" => |i| (1 << (i % 32)) - 1,
+        32 "mov.u32 %v, %lanemask_ge;" => |i| !((1 << i) - 1),
+        96 "mov.u32 %v, %warpid;" => |i| i / 32,
+        70 "mov.u32 %v, %nwarpid; mov.u32 %x, WARP_SZ; add.u32 %v, %v, %x;" => |_| 35,
+    }
     let gpu = Gpu::default();
     let text = format!(
         "{HEAD}.entry k(.param .u64 out) {{ .reg .b32 %r<20>; .reg .b64 %at;\n\
@@ -491,39 +415,16 @@ fn faults_name_the_place() {
 
 #[test]
 fn faults_of_other_spaces() {
-    let fault = |body: &str| results(body, 32).unwrap_err();
-    assert!(matches!(
-        fault(".shared .u32 s[4]; ld.shared.u32 %v, [s+16];"),
-        Fault::IllegalAddress {
-            len: 4,
-            write: false,
-            ..
-        }
-    ));
-    assert!(matches!(
-        fault(".shared .u32 s[4]; st.shared.u32 [s+2], 1;"),
-        Fault::Misaligned { .. }
-    ));
-    assert!(matches!(
-        fault(".local .u32 l[4]; st.local.u32 [l+64], 1;"),
-        Fault::IllegalAddress { write: true, .. }
-    ));
-    assert!(matches!(
-        fault("mov.u64 %d, -8; ld.u32 %v, [%d];"),
-        Fault::IllegalAddress { .. }
-    ));
-    assert!(matches!(
-        fault("bar.sync %i, 64;"),
-        Fault::Deadlock { .. } | Fault::IllegalInstruction { .. }
-    ));
-    assert!(matches!(
-        fault("mov.u32 %x, 16; bar.sync %x;"),
-        Fault::IllegalInstruction { .. }
-    ));
-    assert!(matches!(
-        fault("mov.u64 %d, 77; call %d, ();"),
-        Fault::InvalidProgramCounter { .. }
-    ));
+    faults! {
+        32 ".shared .u32 s[4]; ld.shared.u32 %v, [s+16];" =>
+            Fault::IllegalAddress { len: 4, write: false, .. },
+        32 ".shared .u32 s[4]; st.shared.u32 [s+2], 1;" => Fault::Misaligned { .. },
+        32 ".local .u32 l[4]; st.local.u32 [l+64], 1;" => Fault::IllegalAddress { write: true, .. },
+        32 "mov.u64 %d, -8; ld.u32 %v, [%d];" => Fault::IllegalAddress { .. },
+        32 "bar.sync %i, 64;" => Fault::Deadlock { .. } | Fault::IllegalInstruction { .. },
+        32 "mov.u32 %x, 16; bar.sync %x;" => Fault::IllegalInstruction { .. },
+        32 "mov.u64 %d, 77; call %d, ();" => Fault::InvalidProgramCounter { .. },
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod gpu;
 #[allow(dead_code)] // No result here has 64 bits.
 #[path = "ptx/single.rs"]
+#[macro_use]
 mod single;
 
 use proptest::prelude::*;
@@ -132,55 +133,33 @@ fn pairs(operands: [u64; 3], each: fn(u16, u16, u16) -> u16) -> u64 {
     low | high << 16
 }
 
-const HALVES: &[Case] = &[
-    ("add.f16 %hd, %ha, %hb;", Half, |a, b, _| {
-        fma(a as u16, ONE, b as u16).into()
-    }),
-    ("sub.rn.f16 %hd, %ha, %hb;", Half, |a, b, _| {
-        fma(a as u16, ONE, b as u16 ^ SIGN).into()
-    }),
-    ("mul.f16 %hd, %ha, %hb;", Half, |a, b, _| {
-        fma(a as u16, b as u16, SIGN).into()
-    }),
-    ("fma.rn.f16 %hd, %ha, %hb, %hc;", Half, |a, b, c| {
-        fma(a as u16, b as u16, c as u16).into()
-    }),
-    ("mul.sat.f16 %hd, %ha, %hb;", Half, |a, b, _| {
-        saturated(fma(a as u16, b as u16, SIGN)).into()
-    }),
-    ("add.ftz.f16 %hd, %ha, %hb;", Half, |a, b, _| {
-        z(fma(z(a as u16), ONE, z(b as u16))).into()
-    }),
-    ("fma.rn.ftz.f16 %hd, %ha, %hb, %hc;", Half, |a, b, c| {
+const HALVES: &[Case] = cases! {
+    Half "add.f16 %hd, %ha, %hb;" => |a, b, _| fma(a as u16, ONE, b as u16).into(),
+    Half "sub.rn.f16 %hd, %ha, %hb;" => |a, b, _| fma(a as u16, ONE, b as u16 ^ SIGN).into(),
+    Half "mul.f16 %hd, %ha, %hb;" => |a, b, _| fma(a as u16, b as u16, SIGN).into(),
+    Half "fma.rn.f16 %hd, %ha, %hb, %hc;" => |a, b, c| fma(a as u16, b as u16, c as u16).into(),
+    Half "mul.sat.f16 %hd, %ha, %hb;" => |a, b, _| saturated(fma(a as u16, b as u16, SIGN)).into(),
+    Half "add.ftz.f16 %hd, %ha, %hb;" => |a, b, _| z(fma(z(a as u16), ONE, z(b as u16))).into(),
+    Half "fma.rn.ftz.f16 %hd, %ha, %hb, %hc;" => |a, b, c| {
         z(fma(z(a as u16), z(b as u16), z(c as u16))).into()
-    }),
-    ("min.f16 %hd, %ha, %hb;", Half, |a, b, _| {
-        least(a as u16, b as u16).into()
-    }),
-    ("max.NaN.f16 %hd, %ha, %hb;", Half, |a, b, _| {
-        most_or_nan(a as u16, b as u16).into()
-    }),
-    ("neg.ftz.f16 %hd, %ha;", Half, |a, _, _| {
-        (z(a as u16) ^ SIGN).into()
-    }),
-    ("abs.f16 %hd, %ha;", Half, |a, _, _| {
-        (a as u16 & !SIGN).into()
-    }),
-    ("add.f16x2 %rd, %ra, %rb;", Word, |a, b, _| {
-        pairs([a, b, 0], |a, b, _| fma(a, ONE, b))
-    }),
-    ("fma.rn.ftz.f16x2 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Half "min.f16 %hd, %ha, %hb;" => |a, b, _| least(a as u16, b as u16).into(),
+    Half "max.NaN.f16 %hd, %ha, %hb;" => |a, b, _| most_or_nan(a as u16, b as u16).into(),
+    Half "neg.ftz.f16 %hd, %ha;" => |a, _, _| (z(a as u16) ^ SIGN).into(),
+    Half "abs.f16 %hd, %ha;" => |a, _, _| (a as u16 & !SIGN).into(),
+    Word "add.f16x2 %rd, %ra, %rb;" => |a, b, _| pairs([a, b, 0], |a, b, _| fma(a, ONE, b)),
+    Word "fma.rn.ftz.f16x2 %rd, %ra, %rb, %rc;" => |a, b, c| {
         pairs([a, b, c], |a, b, c| z(fma(z(a), z(b), z(c))))
-    }),
-    ("setp.lt.f16 %p, %ha, %hb;", Pred, |a, b, _| {
+    },
+    Pred "setp.lt.f16 %p, %ha, %hb;" => |a, b, _| {
         let [a, b] = [a as u16, b as u16];
         (!is_nan(a) && !is_nan(b) && value(a) < value(b)).into()
-    }),
-    ("setp.geu.ftz.f16 %p, %ha, %hb;", Pred, |a, b, _| {
+    },
+    Pred "setp.geu.ftz.f16 %p, %ha, %hb;" => |a, b, _| {
         let [a, b] = [z(a as u16), z(b as u16)];
         (is_nan(a) || is_nan(b) || value(a) >= value(b)).into()
-    }),
-];
+    },
+};
 
 /// Numbers at which arithmetic goes wrong, in all threes.
 #[test]

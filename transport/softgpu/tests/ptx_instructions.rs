@@ -5,6 +5,7 @@
 #[macro_use]
 mod gpu;
 #[path = "ptx/single.rs"]
+#[macro_use]
 mod single;
 
 use proptest::prelude::*;
@@ -36,322 +37,214 @@ fn b(value: bool) -> u64 {
     u64::from(value)
 }
 
-const INTEGERS: &[Case] = &[
-    ("add.s32 %rd, %ra, %rb;", Word, |a, b, _| a.wrapping_add(b)),
-    ("add.u64 %dd, %da, %db;", Double, |a, b, _| {
-        a.wrapping_add(b)
-    }),
-    ("add.s16 %hd, %ha, %hb;", Half, |a, b, _| a.wrapping_add(b)),
-    ("add.sat.s32 %rd, %ra, %rb;", Word, |a, b, _| {
+const INTEGERS: &[Case] = cases! {
+    Word "add.s32 %rd, %ra, %rb;" => |a, b, _| a.wrapping_add(b),
+    Double "add.u64 %dd, %da, %db;" => |a, b, _| a.wrapping_add(b),
+    Half "add.s16 %hd, %ha, %hb;" => |a, b, _| a.wrapping_add(b),
+    Word "add.sat.s32 %rd, %ra, %rb;" => |a, b, _| {
         (i64::from(a as i32) + i64::from(b as i32)).clamp(-(1 << 31), (1 << 31) - 1) as u64
-    }),
-    ("sub.s32 %rd, %ra, %rb;", Word, |a, b, _| a.wrapping_sub(b)),
-    ("sub.sat.s32 %rd, %ra, %rb;", Word, |a, b, _| {
+    },
+    Word "sub.s32 %rd, %ra, %rb;" => |a, b, _| a.wrapping_sub(b),
+    Word "sub.sat.s32 %rd, %ra, %rb;" => |a, b, _| {
         (i64::from(a as i32) - i64::from(b as i32)).clamp(-(1 << 31), (1 << 31) - 1) as u64
-    }),
-    ("sub.s64 %dd, %da, %db;", Double, |a, b, _| {
-        a.wrapping_sub(b)
-    }),
-    ("mul.lo.u16 %hd, %ha, %hb;", Half, |a, b, _| {
-        a.wrapping_mul(b)
-    }),
-    ("mul.lo.s32 %rd, %ra, %rb;", Word, |a, b, _| {
-        a.wrapping_mul(b)
-    }),
-    ("mul.lo.s64 %dd, %da, %db;", Double, |a, b, _| {
-        a.wrapping_mul(b)
-    }),
-    ("mul.hi.u16 %hd, %ha, %hb;", Half, |a, b, _| {
-        (a & 0xffff) * (b & 0xffff) >> 16
-    }),
-    ("mul.hi.s16 %hd, %ha, %hb;", Half, |a, b, _| {
+    },
+    Double "sub.s64 %dd, %da, %db;" => |a, b, _| a.wrapping_sub(b),
+    Half "mul.lo.u16 %hd, %ha, %hb;" => |a, b, _| a.wrapping_mul(b),
+    Word "mul.lo.s32 %rd, %ra, %rb;" => |a, b, _| a.wrapping_mul(b),
+    Double "mul.lo.s64 %dd, %da, %db;" => |a, b, _| a.wrapping_mul(b),
+    Half "mul.hi.u16 %hd, %ha, %hb;" => |a, b, _| (a & 0xffff) * (b & 0xffff) >> 16,
+    Half "mul.hi.s16 %hd, %ha, %hb;" => |a, b, _| {
         (i64::from(a as i16) * i64::from(b as i16) >> 16) as u64
-    }),
-    ("mul.hi.u32 %rd, %ra, %rb;", Word, |a, b, _| {
-        u64::from(a as u32) * u64::from(b as u32) >> 32
-    }),
-    ("mul.hi.s32 %rd, %ra, %rb;", Word, |a, b, _| {
+    },
+    Word "mul.hi.u32 %rd, %ra, %rb;" => |a, b, _| u64::from(a as u32) * u64::from(b as u32) >> 32,
+    Word "mul.hi.s32 %rd, %ra, %rb;" => |a, b, _| {
         (i64::from(a as i32) * i64::from(b as i32) >> 32) as u64
-    }),
-    ("mul.hi.u64 %dd, %da, %db;", Double, |a, b, _| {
-        (u128::from(a) * u128::from(b) >> 64) as u64
-    }),
-    ("mul.hi.s64 %dd, %da, %db;", Double, |a, b, _| {
+    },
+    Double "mul.hi.u64 %dd, %da, %db;" => |a, b, _| (u128::from(a) * u128::from(b) >> 64) as u64,
+    Double "mul.hi.s64 %dd, %da, %db;" => |a, b, _| {
         (i128::from(a as i64) * i128::from(b as i64) >> 64) as u64
-    }),
-    ("mul.wide.u16 %rd, %ha, %hb;", Word, |a, b, _| {
-        (a & 0xffff) * (b & 0xffff)
-    }),
-    ("mul.wide.s16 %rd, %ha, %hb;", Word, |a, b, _| {
+    },
+    Word "mul.wide.u16 %rd, %ha, %hb;" => |a, b, _| (a & 0xffff) * (b & 0xffff),
+    Word "mul.wide.s16 %rd, %ha, %hb;" => |a, b, _| {
         (i64::from(a as i16) * i64::from(b as i16)) as u64
-    }),
-    ("mul.wide.u32 %dd, %ra, %rb;", Double, |a, b, _| {
-        u64::from(a as u32) * u64::from(b as u32)
-    }),
-    ("mul.wide.s32 %dd, %ra, %rb;", Double, |a, b, _| {
+    },
+    Double "mul.wide.u32 %dd, %ra, %rb;" => |a, b, _| u64::from(a as u32) * u64::from(b as u32),
+    Double "mul.wide.s32 %dd, %ra, %rb;" => |a, b, _| {
         (i64::from(a as i32) * i64::from(b as i32)) as u64
-    }),
-    ("mad.lo.s32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
-        a.wrapping_mul(b).wrapping_add(c)
-    }),
-    ("mad.lo.u64 %dd, %da, %db, %dc;", Double, |a, b, c| {
-        a.wrapping_mul(b).wrapping_add(c)
-    }),
-    ("mad.hi.u32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Word "mad.lo.s32 %rd, %ra, %rb, %rc;" => |a, b, c| a.wrapping_mul(b).wrapping_add(c),
+    Double "mad.lo.u64 %dd, %da, %db, %dc;" => |a, b, c| a.wrapping_mul(b).wrapping_add(c),
+    Word "mad.hi.u32 %rd, %ra, %rb, %rc;" => |a, b, c| {
         (u64::from(a as u32) * u64::from(b as u32) >> 32).wrapping_add(c)
-    }),
-    ("mad.hi.sat.s32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Word "mad.hi.sat.s32 %rd, %ra, %rb, %rc;" => |a, b, c| {
         ((i64::from(a as i32) * i64::from(b as i32) >> 32) + i64::from(c as i32))
             .clamp(-(1 << 31), (1 << 31) - 1) as u64
-    }),
-    ("mad.wide.s32 %dd, %ra, %rb, %dc;", Double, |a, b, c| {
+    },
+    Double "mad.wide.s32 %dd, %ra, %rb, %dc;" => |a, b, c| {
         (i64::from(a as i32) * i64::from(b as i32)).wrapping_add(c as i64) as u64
-    }),
-    ("mad.wide.u16 %rd, %ha, %hb, %rc;", Word, |a, b, c| {
+    },
+    Word "mad.wide.u16 %rd, %ha, %hb, %rc;" => |a, b, c| {
         ((a & 0xffff) * (b & 0xffff)).wrapping_add(c)
-    }),
-    ("mul24.lo.u32 %rd, %ra, %rb;", Word, |a, b, _| {
-        (a & 0xff_ffff) * (b & 0xff_ffff)
-    }),
-    ("mul24.hi.s32 %rd, %ra, %rb;", Word, |a, b, _| {
+    },
+    Word "mul24.lo.u32 %rd, %ra, %rb;" => |a, b, _| (a & 0xff_ffff) * (b & 0xff_ffff),
+    Word "mul24.hi.s32 %rd, %ra, %rb;" => |a, b, _| {
         let s = |x: u64| i64::from((x as i32) << 8 >> 8);
         (s(a) * s(b) >> 16) as u64
-    }),
-    ("mad24.lo.u32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Word "mad24.lo.u32 %rd, %ra, %rb, %rc;" => |a, b, c| {
         ((a & 0xff_ffff) * (b & 0xff_ffff)).wrapping_add(c)
-    }),
-    (
-        "or.b32 %rb, %rb, 1; div.u32 %rd, %ra, %rb;",
-        Word,
+    },
+    Word "or.b32 %rb, %rb, 1; div.u32 %rd, %ra, %rb;" =>
         |a, b, _| u64::from(a as u32 / (b as u32 | 1)),
-    ),
-    (
-        "or.b32 %rb, %rb, 1; div.s32 %rd, %ra, %rb;",
-        Word,
+    Word "or.b32 %rb, %rb, 1; div.s32 %rd, %ra, %rb;" =>
         |a, b, _| i64::from((a as i32).wrapping_div(b as i32 | 1)) as u64,
-    ),
-    (
-        "or.b64 %db, %db, 1; div.s64 %dd, %da, %db;",
-        Double,
+    Double "or.b64 %db, %db, 1; div.s64 %dd, %da, %db;" =>
         |a, b, _| (a as i64).wrapping_div(b as i64 | 1) as u64,
-    ),
-    (
-        "or.b32 %rb, %rb, 1; rem.s32 %rd, %ra, %rb;",
-        Word,
+    Word "or.b32 %rb, %rb, 1; rem.s32 %rd, %ra, %rb;" =>
         |a, b, _| i64::from((a as i32).wrapping_rem(b as i32 | 1)) as u64,
-    ),
-    (
-        "or.b64 %db, %db, 1; rem.u64 %dd, %da, %db;",
-        Double,
-        |a, b, _| a % (b | 1),
-    ),
-    ("abs.s32 %rd, %ra;", Word, |a, _, _| {
-        u64::from((a as i32).unsigned_abs())
-    }),
-    ("abs.s64 %dd, %da;", Double, |a, _, _| {
-        (a as i64).unsigned_abs()
-    }),
-    ("neg.s16 %hd, %ha;", Half, |a, _, _| a.wrapping_neg()),
-    ("neg.s64 %dd, %da;", Double, |a, _, _| a.wrapping_neg()),
-    ("min.s32 %rd, %ra, %rb;", Word, |a, b, _| {
-        (a as i32).min(b as i32) as u64
-    }),
-    ("min.u32 %rd, %ra, %rb;", Word, |a, b, _| {
-        u64::from((a as u32).min(b as u32))
-    }),
-    ("max.s64 %dd, %da, %db;", Double, |a, b, _| {
-        (a as i64).max(b as i64) as u64
-    }),
-    ("max.u16 %hd, %ha, %hb;", Half, |a, b, _| {
-        u64::from((a as u16).max(b as u16))
-    }),
-    ("sad.s32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    Double "or.b64 %db, %db, 1; rem.u64 %dd, %da, %db;" => |a, b, _| a % (b | 1),
+    Word "abs.s32 %rd, %ra;" => |a, _, _| u64::from((a as i32).unsigned_abs()),
+    Double "abs.s64 %dd, %da;" => |a, _, _| (a as i64).unsigned_abs(),
+    Half "neg.s16 %hd, %ha;" => |a, _, _| a.wrapping_neg(),
+    Double "neg.s64 %dd, %da;" => |a, _, _| a.wrapping_neg(),
+    Word "min.s32 %rd, %ra, %rb;" => |a, b, _| (a as i32).min(b as i32) as u64,
+    Word "min.u32 %rd, %ra, %rb;" => |a, b, _| u64::from((a as u32).min(b as u32)),
+    Double "max.s64 %dd, %da, %db;" => |a, b, _| (a as i64).max(b as i64) as u64,
+    Half "max.u16 %hd, %ha, %hb;" => |a, b, _| u64::from((a as u16).max(b as u16)),
+    Word "sad.s32 %rd, %ra, %rb, %rc;" => |a, b, c| {
         (i64::from(a as i32) - i64::from(b as i32))
             .unsigned_abs()
             .wrapping_add(c)
-    }),
-    ("sad.u64 %dd, %da, %db, %dc;", Double, |a, b, c| {
-        a.abs_diff(b).wrapping_add(c)
-    }),
-    ("dp4a.u32.u32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Double "sad.u64 %dd, %da, %db, %dc;" => |a, b, c| a.abs_diff(b).wrapping_add(c),
+    Word "dp4a.u32.u32 %rd, %ra, %rb, %rc;" => |a, b, c| {
         (0..4).fold(c, |sum, i| {
             sum.wrapping_add((a >> (8 * i) & 255) * (b >> (8 * i) & 255))
         })
-    }),
-    ("dp4a.s32.u32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Word "dp4a.s32.u32 %rd, %ra, %rb, %rc;" => |a, b, c| {
         (0..4).fold(c as i64, |sum, i| {
             sum.wrapping_add(i64::from((a >> (8 * i)) as i8) * (b >> (8 * i) & 255) as i64)
         }) as u64
-    }),
-    ("dp2a.lo.s32.s32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Word "dp2a.lo.s32.s32 %rd, %ra, %rb, %rc;" => |a, b, c| {
         let term = |i: u64| i64::from((a >> (16 * i)) as i16) * i64::from((b >> (8 * i)) as i8);
         (c as i64).wrapping_add(term(0) + term(1)) as u64
-    }),
-    ("dp2a.hi.u32.u32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Word "dp2a.hi.u32.u32 %rd, %ra, %rb, %rc;" => |a, b, c| {
         let term = |i: u64| (a >> (16 * i) & 0xffff) * (b >> (16 + 8 * i) & 0xff);
         c.wrapping_add(term(0) + term(1))
-    }),
-    (
-        "add.cc.u32 %re, %ra, %rb; addc.u32 %rd, %rc, 0;",
-        Word,
+    },
+    Word "add.cc.u32 %re, %ra, %rb; addc.u32 %rd, %rc, 0;" =>
         |a, b, c| c.wrapping_add(u64::from((a as u32).checked_add(b as u32).is_none())),
-    ),
-    (
-        "sub.cc.u64 %de, %da, %db; subc.u64 %dd, %dc, 0;",
-        Double,
+    Double "sub.cc.u64 %de, %da, %db; subc.u64 %dd, %dc, 0;" =>
         |a, b, c| c.wrapping_sub(u64::from(a < b)),
-    ),
-    (
-        "mad.lo.cc.u32 %re, %ra, %rb, %rc; madc.hi.u32 %rd, %ra, %rb, 7;",
-        Word,
-        |a, b, c| {
-            let product = u64::from(a as u32) * u64::from(b as u32);
-            let (_, carry) = (product as u32).overflowing_add(c as u32);
-            (product >> 32) + 7 + u64::from(carry)
-        },
-    ),
-];
+    Word "mad.lo.cc.u32 %re, %ra, %rb, %rc; madc.hi.u32 %rd, %ra, %rb, 7;" => |a, b, c| {
+        let product = u64::from(a as u32) * u64::from(b as u32);
+        let (_, carry) = (product as u32).overflowing_add(c as u32);
+        (product >> 32) + 7 + u64::from(carry)
+    },
+};
 
-const BITS: &[Case] = &[
-    ("and.b32 %rd, %ra, %rb;", Word, |a, b, _| a & b),
-    ("or.b64 %dd, %da, %db;", Double, |a, b, _| a | b),
-    ("xor.b16 %hd, %ha, %hb;", Half, |a, b, _| a ^ b),
-    ("not.b32 %rd, %ra;", Word, |a, _, _| !a),
-    ("not.b64 %dd, %da;", Double, |a, _, _| !a),
-    ("cnot.b32 %rd, %ra;", Word, |a, _, _| b(a as u32 == 0)),
-    ("lop3.b32 %rd, %ra, %rb, %rc, 0xca;", Word, |a, b, c| {
-        (a & b) | (!a & c)
-    }),
-    ("lop3.b32 %rd, %ra, %rb, %rc, 0x96;", Word, |a, b, c| {
-        a ^ b ^ c
-    }),
-    ("lop3.b32 %rd, %ra, %rb, %rc, 0xe8;", Word, |a, b, c| {
-        (a & b) | (a & c) | (b & c)
-    }),
-    ("shl.b32 %rd, %ra, %rb;", Word, |a, b, _| {
-        if b as u32 > 31 { 0 } else { a << (b as u32) }
-    }),
-    ("shl.b64 %dd, %da, %rb;", Double, |a, b, _| {
-        if b as u32 > 63 { 0 } else { a << (b as u32) }
-    }),
-    ("shr.u32 %rd, %ra, %rb;", Word, |a, b, _| {
+const BITS: &[Case] = cases! {
+    Word "and.b32 %rd, %ra, %rb;" => |a, b, _| a & b,
+    Double "or.b64 %dd, %da, %db;" => |a, b, _| a | b,
+    Half "xor.b16 %hd, %ha, %hb;" => |a, b, _| a ^ b,
+    Word "not.b32 %rd, %ra;" => |a, _, _| !a,
+    Double "not.b64 %dd, %da;" => |a, _, _| !a,
+    Word "cnot.b32 %rd, %ra;" => |a, _, _| b(a as u32 == 0),
+    Word "lop3.b32 %rd, %ra, %rb, %rc, 0xca;" => |a, b, c| (a & b) | (!a & c),
+    Word "lop3.b32 %rd, %ra, %rb, %rc, 0x96;" => |a, b, c| a ^ b ^ c,
+    Word "lop3.b32 %rd, %ra, %rb, %rc, 0xe8;" => |a, b, c| (a & b) | (a & c) | (b & c),
+    Word "shl.b32 %rd, %ra, %rb;" => |a, b, _| if b as u32 > 31 { 0 } else { a << (b as u32) },
+    Double "shl.b64 %dd, %da, %rb;" => |a, b, _| if b as u32 > 63 { 0 } else { a << (b as u32) },
+    Word "shr.u32 %rd, %ra, %rb;" => |a, b, _| {
         if b as u32 > 31 {
             0
         } else {
             u64::from(a as u32 >> (b as u32))
         }
-    }),
-    ("shr.s32 %rd, %ra, %rb;", Word, |a, b, _| {
-        ((a as i32) >> (b as u32).min(31)) as u64
-    }),
-    ("shr.s64 %dd, %da, %rb;", Double, |a, b, _| {
-        ((a as i64) >> (b as u32).min(63)) as u64
-    }),
-    ("shr.u16 %hd, %ha, %rb;", Half, |a, b, _| {
+    },
+    Word "shr.s32 %rd, %ra, %rb;" => |a, b, _| ((a as i32) >> (b as u32).min(31)) as u64,
+    Double "shr.s64 %dd, %da, %rb;" => |a, b, _| ((a as i64) >> (b as u32).min(63)) as u64,
+    Half "shr.u16 %hd, %ha, %rb;" => |a, b, _| {
         if b as u32 > 15 {
             0
         } else {
             (a & 0xffff) >> (b as u32)
         }
-    }),
-    ("shf.l.wrap.b32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Word "shf.l.wrap.b32 %rd, %ra, %rb, %rc;" => |a, b, c| {
         ((b << 32 | a & 0xffff_ffff) << (c & 31)) >> 32
-    }),
-    ("shf.r.clamp.b32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Word "shf.r.clamp.b32 %rd, %ra, %rb, %rc;" => |a, b, c| {
         (b << 32 | a & 0xffff_ffff) >> (c as u32).min(32)
-    }),
-    ("popc.b32 %rd, %ra;", Word, |a, _, _| {
-        u64::from((a as u32).count_ones())
-    }),
-    ("popc.b64 %rd, %da;", Word, |a, _, _| {
-        u64::from(a.count_ones())
-    }),
-    ("clz.b32 %rd, %ra;", Word, |a, _, _| {
-        u64::from((a as u32).leading_zeros())
-    }),
-    ("clz.b64 %rd, %da;", Word, |a, _, _| {
-        u64::from(a.leading_zeros())
-    }),
-    ("brev.b32 %rd, %ra;", Word, |a, _, _| {
-        u64::from((a as u32).reverse_bits())
-    }),
-    ("brev.b64 %dd, %da;", Double, |a, _, _| a.reverse_bits()),
-    ("bfind.u32 %rd, %ra;", Word, |a, _, _| {
-        (a as u32).checked_ilog2().map_or(!0, u64::from)
-    }),
-    ("bfind.s64 %rd, %da;", Word, |a, _, _| {
+    },
+    Word "popc.b32 %rd, %ra;" => |a, _, _| u64::from((a as u32).count_ones()),
+    Word "popc.b64 %rd, %da;" => |a, _, _| u64::from(a.count_ones()),
+    Word "clz.b32 %rd, %ra;" => |a, _, _| u64::from((a as u32).leading_zeros()),
+    Word "clz.b64 %rd, %da;" => |a, _, _| u64::from(a.leading_zeros()),
+    Word "brev.b32 %rd, %ra;" => |a, _, _| u64::from((a as u32).reverse_bits()),
+    Double "brev.b64 %dd, %da;" => |a, _, _| a.reverse_bits(),
+    Word "bfind.u32 %rd, %ra;" => |a, _, _| (a as u32).checked_ilog2().map_or(!0, u64::from),
+    Word "bfind.s64 %rd, %da;" => |a, _, _| {
         let a = if (a as i64) < 0 { !a } else { a };
         a.checked_ilog2().map_or(!0, u64::from)
-    }),
-    ("bfind.shiftamt.u64 %rd, %da;", Word, |a, _, _| {
+    },
+    Word "bfind.shiftamt.u64 %rd, %da;" => |a, _, _| {
         if a == 0 {
             !0
         } else {
             u64::from(a.leading_zeros())
         }
-    }),
-    (
-        "and.b32 %rb, %rb, 63; and.b32 %rc, %rc, 63; bfe.u32 %rd, %ra, %rb, %rc;",
-        Word,
-        |a, b, c| {
-            (0..c & 63)
-                .filter(|i| (b & 63) + i < 32 && a >> ((b & 63) + i) & 1 != 0)
-                .fold(0, |sum, i| sum | 1 << i)
-        },
-    ),
-    (
-        "and.b32 %rb, %rb, 63; and.b32 %rc, %rc, 63; bfe.s32 %rd, %ra, %rb, %rc;",
-        Word,
-        |a, b, c| {
-            let (position, len) = (b & 63, c & 63);
-            let sign = if len == 0 {
-                0
+    },
+    Word "and.b32 %rb, %rb, 63; and.b32 %rc, %rc, 63; bfe.u32 %rd, %ra, %rb, %rc;" => |a, b, c| {
+        (0..c & 63)
+            .filter(|i| (b & 63) + i < 32 && a >> ((b & 63) + i) & 1 != 0)
+            .fold(0, |sum, i| sum | 1 << i)
+    },
+    Word "and.b32 %rb, %rb, 63; and.b32 %rc, %rc, 63; bfe.s32 %rd, %ra, %rb, %rc;" => |a, b, c| {
+        let (position, len) = (b & 63, c & 63);
+        let sign = if len == 0 {
+            0
+        } else {
+            a >> (position + len - 1).min(31) & 1
+        };
+        (0..32).fold(0, |sum, i| {
+            let bit = if i < len && position + i < 32 {
+                a >> (position + i) & 1
             } else {
-                a >> (position + len - 1).min(31) & 1
+                sign
             };
-            (0..32).fold(0, |sum, i| {
-                let bit = if i < len && position + i < 32 {
-                    a >> (position + i) & 1
-                } else {
-                    sign
-                };
-                sum | bit << i
-            })
-        },
-    ),
-    (
-        "and.b32 %rb, %rb, 127; and.b32 %rc, %rc, 127; bfe.u64 %dd, %da, %rb, %rc;",
-        Double,
-        |a, b, c| {
-            (0..64.min(c & 127))
-                .filter(|i| (b & 127) + i < 64 && a >> ((b & 127) + i) & 1 != 0)
-                .fold(0, |sum, i| sum | 1 << i)
-        },
-    ),
-    (
-        "and.b32 %rc, %rc, 63; and.b32 %re, %rb, 31; bfi.b32 %rd, %ra, %rb, %rc, %re;",
-        Word,
-        |a, b, c| {
-            (0..b & 31).filter(|i| (c & 63) + i < 32).fold(b, |sum, i| {
-                let at = (c & 63) + i;
-                sum & !(1 << at) | (a >> i & 1) << at
-            })
-        },
-    ),
-    ("bmsk.clamp.b32 %rd, 3, %rb;", Word, |_, b, _| {
+            sum | bit << i
+        })
+    },
+    Double "and.b32 %rb, %rb, 127; and.b32 %rc, %rc, 127; bfe.u64 %dd, %da, %rb, %rc;" => |a, b, c| {
+        (0..64.min(c & 127))
+            .filter(|i| (b & 127) + i < 64 && a >> ((b & 127) + i) & 1 != 0)
+            .fold(0, |sum, i| sum | 1 << i)
+    },
+    Word "and.b32 %rc, %rc, 63; and.b32 %re, %rb, 31; bfi.b32 %rd, %ra, %rb, %rc, %re;" => |a, b, c| {
+        (0..b & 31).filter(|i| (c & 63) + i < 32).fold(b, |sum, i| {
+            let at = (c & 63) + i;
+            sum & !(1 << at) | (a >> i & 1) << at
+        })
+    },
+    Word "bmsk.clamp.b32 %rd, 3, %rb;" => |_, b, _| {
         (0..32_u64).fold(0, |sum, i| {
             sum | u64::from(i >= 3 && i < 3 + u64::from(b as u32)) << i
         })
-    }),
-    ("szext.wrap.s32 %rd, %ra, %rb;", Word, |a, b, _| {
+    },
+    Word "szext.wrap.s32 %rd, %ra, %rb;" => |a, b, _| {
         let bits = b & 31;
         if bits == 0 {
             0
         } else {
             ((a << (64 - bits)) as i64 >> (64 - bits)) as u64
         }
-    }),
-    ("prmt.b32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Word "prmt.b32 %rd, %ra, %rb, %rc;" => |a, b, c| {
         let bytes = b << 32 | a & 0xffff_ffff;
         (0..4).fold(0, |sum, i| {
             let select = c >> (4 * i) & 15;
@@ -363,134 +256,68 @@ const BITS: &[Case] = &[
             };
             sum | byte << (8 * i)
         })
-    }),
-    ("prmt.b32.f4e %rd, %ra, %rb, %rc;", Word, |a, b, c| {
+    },
+    Word "prmt.b32.f4e %rd, %ra, %rb, %rc;" => |a, b, c| {
         (b << 32 | a & 0xffff_ffff) >> (8 * (c & 3))
-    }),
-    ("selp.b64 %dd, %da, %db, %t;", Double, |a, b, c| {
-        if (c as i32) < 0 { a } else { b }
-    }),
-    ("slct.u32.s32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
-        if c as i32 >= 0 { a } else { b }
-    }),
-    ("slct.b64.f32 %dd, %da, %db, %rc;", Double, |a, b, c| {
-        if f(c) >= 0.0 { a } else { b }
-    }),
-    (
-        "mov.b64 {%rd, %re}, %da; mov.b64 %dd, {%re, %rd};",
-        Double,
-        |a, _, _| a.rotate_left(32),
-    ),
-    (
-        "mov.b32 {%ha, %hb}, %ra; mov.b64 %dd, {%hb, %ha, %hc, %ha};",
-        Double,
-        |a, _, c| {
-            let (low, high) = (a & 0xffff, a >> 16 & 0xffff);
-            high | low << 16 | (c & 0xffff) << 32 | low << 48
-        },
-    ),
-    (
-        "mov.b32 %rd, %ra; @%t mov.b32 %rd, %rb;",
-        Word,
-        |a, b, c| if (c as i32) < 0 { b } else { a },
-    ),
-    (
-        "@!%t add.s32 %ra, %ra, %rb; mov.u32 %rd, %ra;",
-        Word,
-        |a, b, c| {
-            if (c as i32) < 0 { a } else { a.wrapping_add(b) }
-        },
-    ),
+    },
+    Double "selp.b64 %dd, %da, %db, %t;" => |a, b, c| if (c as i32) < 0 { a } else { b },
+    Word "slct.u32.s32 %rd, %ra, %rb, %rc;" => |a, b, c| if c as i32 >= 0 { a } else { b },
+    Double "slct.b64.f32 %dd, %da, %db, %rc;" => |a, b, c| if f(c) >= 0.0 { a } else { b },
+    Double "mov.b64 {%rd, %re}, %da; mov.b64 %dd, {%re, %rd};" => |a, _, _| a.rotate_left(32),
+    Double "mov.b32 {%ha, %hb}, %ra; mov.b64 %dd, {%hb, %ha, %hc, %ha};" => |a, _, c| {
+        let (low, high) = (a & 0xffff, a >> 16 & 0xffff);
+        high | low << 16 | (c & 0xffff) << 32 | low << 48
+    },
+    Word "mov.b32 %rd, %ra; @%t mov.b32 %rd, %rb;" => |a, b, c| if (c as i32) < 0 { b } else { a },
+    Word "@!%t add.s32 %ra, %ra, %rb; mov.u32 %rd, %ra;" => |a, b, c| {
+        if (c as i32) < 0 { a } else { a.wrapping_add(b) }
+    },
     // A guard that the instruction itself overwrites.
-    (
-        "setp.gt.u32 %p, %ra, 9; mov.pred %q, 0; @%p setp.lt.u32 %p|%q, %rb, %rc;",
-        Pred,
+    Pred "setp.gt.u32 %p, %ra, 9; mov.pred %q, 0; @%p setp.lt.u32 %p|%q, %rb, %rc;" =>
         |a, b, c| u64::from(a as u32 > 9 && (b as u32) < c as u32),
-    ),
-    (
-        "setp.gt.u32 %q, %ra, 9; mov.pred %p, 0; @%q setp.lt.u32 %q|%p, %rb, %rc;",
-        Pred,
+    Pred "setp.gt.u32 %q, %ra, 9; mov.pred %p, 0; @%q setp.lt.u32 %q|%p, %rb, %rc;" =>
         |a, b, c| u64::from(a as u32 > 9 && (b as u32) >= c as u32),
-    ),
-];
+};
 
-const COMPARISONS: &[Case] = &[
-    ("setp.eq.s32 %p, %ra, %rb;", Pred, |a, c, _| {
-        b(a as u32 == c as u32)
-    }),
-    ("setp.ne.b64 %p, %da, %db;", Pred, |a, c, _| b(a != c)),
-    ("setp.lt.s32 %p, %ra, %rb;", Pred, |a, c, _| {
-        b((a as i32) < c as i32)
-    }),
-    ("setp.lt.u32 %p, %ra, %rb;", Pred, |a, c, _| {
-        b((a as u32) < c as u32)
-    }),
-    ("setp.hi.u16 %p, %ha, %hb;", Pred, |a, c, _| {
-        b(a as u16 > c as u16)
-    }),
-    ("setp.ls.u64 %p, %da, %db;", Pred, |a, c, _| b(a <= c)),
-    ("setp.ge.s64 %p, %da, %db;", Pred, |a, c, _| {
-        b(a as i64 >= c as i64)
-    }),
-    ("setp.le.s16 %p, %ha, %hb;", Pred, |a, c, _| {
-        b(a as i16 <= c as i16)
-    }),
-    ("setp.lt.and.s32 %p, %ra, %rb, %t;", Pred, |a, c, t| {
+const COMPARISONS: &[Case] = cases! {
+    Pred "setp.eq.s32 %p, %ra, %rb;" => |a, c, _| b(a as u32 == c as u32),
+    Pred "setp.ne.b64 %p, %da, %db;" => |a, c, _| b(a != c),
+    Pred "setp.lt.s32 %p, %ra, %rb;" => |a, c, _| b((a as i32) < c as i32),
+    Pred "setp.lt.u32 %p, %ra, %rb;" => |a, c, _| b((a as u32) < c as u32),
+    Pred "setp.hi.u16 %p, %ha, %hb;" => |a, c, _| b(a as u16 > c as u16),
+    Pred "setp.ls.u64 %p, %da, %db;" => |a, c, _| b(a <= c),
+    Pred "setp.ge.s64 %p, %da, %db;" => |a, c, _| b(a as i64 >= c as i64),
+    Pred "setp.le.s16 %p, %ha, %hb;" => |a, c, _| b(a as i16 <= c as i16),
+    Pred "setp.lt.and.s32 %p, %ra, %rb, %t;" => |a, c, t| {
         b((a as i32) < c as i32 && (t as i32) < 0)
-    }),
-    ("setp.lt.or.s32 %p, %ra, %rb, !%t;", Pred, |a, c, t| {
-        b((a as i32) < c as i32 || t as i32 >= 0)
-    }),
-    ("setp.lt.xor.s32 %q|%p, %ra, %rb, %t;", Pred, |a, c, t| {
+    },
+    Pred "setp.lt.or.s32 %p, %ra, %rb, !%t;" => |a, c, t| b((a as i32) < c as i32 || t as i32 >= 0),
+    Pred "setp.lt.xor.s32 %q|%p, %ra, %rb, %t;" => |a, c, t| {
         b((a as i32 >= c as i32) ^ ((t as i32) < 0))
-    }),
-    ("setp.eq.f32 %p, %ra, %rb;", Pred, |a, c, _| b(f(a) == f(c))),
-    ("setp.ne.f32 %p, %ra, %rb;", Pred, |a, c, _| {
+    },
+    Pred "setp.eq.f32 %p, %ra, %rb;" => |a, c, _| b(f(a) == f(c)),
+    Pred "setp.ne.f32 %p, %ra, %rb;" => |a, c, _| {
         b(f(a) != f(c) && !f(a).is_nan() && !f(c).is_nan())
-    }),
-    ("setp.lt.ftz.f32 %p, %ra, %rb;", Pred, |a, c, _| {
-        b(z(f(a)) < z(f(c)))
-    }),
-    ("setp.ltu.f32 %p, %ra, %rb;", Pred, |a, c, _| {
-        b(f(a) < f(c) || f(a).is_nan() || f(c).is_nan())
-    }),
-    ("setp.equ.f64 %p, %da, %db;", Pred, |a, c, _| {
+    },
+    Pred "setp.lt.ftz.f32 %p, %ra, %rb;" => |a, c, _| b(z(f(a)) < z(f(c))),
+    Pred "setp.ltu.f32 %p, %ra, %rb;" => |a, c, _| b(f(a) < f(c) || f(a).is_nan() || f(c).is_nan()),
+    Pred "setp.equ.f64 %p, %da, %db;" => |a, c, _| {
         b(d(a) == d(c) || d(a).is_nan() || d(c).is_nan())
-    }),
-    ("setp.geu.f64 %p, %da, %db;", Pred, |a, c, _| {
+    },
+    Pred "setp.geu.f64 %p, %da, %db;" => |a, c, _| {
         b(d(a) >= d(c) || d(a).is_nan() || d(c).is_nan())
-    }),
-    (
-        "setp.neu.f64 %p, %da, %db;",
-        Pred,
-        |a, c, _| b(d(a) != d(c)),
-    ),
-    ("setp.gt.f64 %p, %da, %db;", Pred, |a, c, _| b(d(a) > d(c))),
-    ("setp.num.f32 %p, %ra, %rb;", Pred, |a, c, _| {
-        b(!f(a).is_nan() && !f(c).is_nan())
-    }),
-    ("setp.nan.f64 %p, %da, %db;", Pred, |a, c, _| {
-        b(d(a).is_nan() || d(c).is_nan())
-    }),
-    ("set.gt.u32.s32 %rd, %ra, %rb;", Word, |a, c, _| {
-        if a as i32 > c as i32 { !0 } else { 0 }
-    }),
-    ("set.le.f32.f32 %rd, %ra, %rb;", Word, |a, c, _| {
-        w(if f(a) <= f(c) { 1.0 } else { 0.0 })
-    }),
-    ("testp.finite.f32 %p, %ra;", Pred, |a, _, _| {
-        b(f(a).is_finite())
-    }),
-    ("testp.normal.f32 %p, %ra;", Pred, |a, _, _| {
-        b(f(a).is_normal() || f(a) == 0.0)
-    }),
-    ("testp.subnormal.f64 %p, %da;", Pred, |a, _, _| {
-        b(d(a).is_subnormal())
-    }),
-    ("testp.notanumber.f32 %p, %ra;", Pred, |a, _, _| {
-        b(f(a).is_nan())
-    }),
-];
+    },
+    Pred "setp.neu.f64 %p, %da, %db;" => |a, c, _| b(d(a) != d(c)),
+    Pred "setp.gt.f64 %p, %da, %db;" => |a, c, _| b(d(a) > d(c)),
+    Pred "setp.num.f32 %p, %ra, %rb;" => |a, c, _| b(!f(a).is_nan() && !f(c).is_nan()),
+    Pred "setp.nan.f64 %p, %da, %db;" => |a, c, _| b(d(a).is_nan() || d(c).is_nan()),
+    Word "set.gt.u32.s32 %rd, %ra, %rb;" => |a, c, _| if a as i32 > c as i32 { !0 } else { 0 },
+    Word "set.le.f32.f32 %rd, %ra, %rb;" => |a, c, _| w(if f(a) <= f(c) { 1.0 } else { 0.0 }),
+    Pred "testp.finite.f32 %p, %ra;" => |a, _, _| b(f(a).is_finite()),
+    Pred "testp.normal.f32 %p, %ra;" => |a, _, _| b(f(a).is_normal() || f(a) == 0.0),
+    Pred "testp.subnormal.f64 %p, %da;" => |a, _, _| b(d(a).is_subnormal()),
+    Pred "testp.notanumber.f32 %p, %ra;" => |a, _, _| b(f(a).is_nan()),
+};
 
 fn least(a: f32, b: f32) -> f32 {
     match (a.is_nan(), b.is_nan()) {
@@ -513,161 +340,93 @@ fn least(a: f32, b: f32) -> f32 {
     }
 }
 
-const FLOATS: &[Case] = &[
-    ("add.f32 %rd, %ra, %rb;", Word, |a, b, _| w(f(a) + f(b))),
-    ("add.rn.ftz.f32 %rd, %ra, %rb;", Word, |a, b, _| {
-        w(z(z(f(a)) + z(f(b))))
-    }),
-    ("add.sat.f32 %rd, %ra, %rb;", Word, |a, b, _| {
+const FLOATS: &[Case] = cases! {
+    Word "add.f32 %rd, %ra, %rb;" => |a, b, _| w(f(a) + f(b)),
+    Word "add.rn.ftz.f32 %rd, %ra, %rb;" => |a, b, _| w(z(z(f(a)) + z(f(b)))),
+    Word "add.sat.f32 %rd, %ra, %rb;" => |a, b, _| {
         let sum = f(a) + f(b);
         w(if sum > 0.0 { sum.min(1.0) } else { 0.0 })
-    }),
-    ("sub.f64 %dd, %da, %db;", Double, |a, b, _| {
-        (d(a) - d(b)).to_bits()
-    }),
-    ("mul.f32 %rd, %ra, %rb;", Word, |a, b, _| w(f(a) * f(b))),
-    ("mul.ftz.f32 %rd, %ra, %rb;", Word, |a, b, _| {
-        w(z(z(f(a)) * z(f(b))))
-    }),
-    ("mul.rn.f64 %dd, %da, %db;", Double, |a, b, _| {
-        (d(a) * d(b)).to_bits()
-    }),
-    ("fma.rn.f32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
-        w(f(a).mul_add(f(b), f(c)))
-    }),
-    ("fma.rn.f64 %dd, %da, %db, %dc;", Double, |a, b, c| {
-        d(a).mul_add(d(b), d(c)).to_bits()
-    }),
-    ("mad.rn.f32 %rd, %ra, %rb, %rc;", Word, |a, b, c| {
-        w(f(a).mul_add(f(b), f(c)))
-    }),
-    ("div.rn.f32 %rd, %ra, %rb;", Word, |a, b, _| w(f(a) / f(b))),
-    ("div.rn.f64 %dd, %da, %db;", Double, |a, b, _| {
-        (d(a) / d(b)).to_bits()
-    }),
-    ("rcp.rn.f64 %dd, %da;", Double, |a, _, _| {
-        (1.0 / d(a)).to_bits()
-    }),
-    ("sqrt.rn.f32 %rd, %ra;", Word, |a, _, _| w(f(a).sqrt())),
-    ("sqrt.rn.f64 %dd, %da;", Double, |a, _, _| {
-        d(a).sqrt().to_bits()
-    }),
-    ("abs.f32 %rd, %ra;", Word, |a, _, _| w(f(a).abs())),
-    ("neg.f64 %dd, %da;", Double, |a, _, _| (-d(a)).to_bits()),
-    ("min.f32 %rd, %ra, %rb;", Word, |a, b, _| {
-        w(least(f(a), f(b)))
-    }),
-    ("max.f32 %rd, %ra, %rb;", Word, |a, b, _| {
-        w(-least(-f(a), -f(b)))
-    }),
-    ("min.NaN.f32 %rd, %ra, %rb;", Word, |a, b, _| {
+    },
+    Double "sub.f64 %dd, %da, %db;" => |a, b, _| (d(a) - d(b)).to_bits(),
+    Word "mul.f32 %rd, %ra, %rb;" => |a, b, _| w(f(a) * f(b)),
+    Word "mul.ftz.f32 %rd, %ra, %rb;" => |a, b, _| w(z(z(f(a)) * z(f(b)))),
+    Double "mul.rn.f64 %dd, %da, %db;" => |a, b, _| (d(a) * d(b)).to_bits(),
+    Word "fma.rn.f32 %rd, %ra, %rb, %rc;" => |a, b, c| w(f(a).mul_add(f(b), f(c))),
+    Double "fma.rn.f64 %dd, %da, %db, %dc;" => |a, b, c| d(a).mul_add(d(b), d(c)).to_bits(),
+    Word "mad.rn.f32 %rd, %ra, %rb, %rc;" => |a, b, c| w(f(a).mul_add(f(b), f(c))),
+    Word "div.rn.f32 %rd, %ra, %rb;" => |a, b, _| w(f(a) / f(b)),
+    Double "div.rn.f64 %dd, %da, %db;" => |a, b, _| (d(a) / d(b)).to_bits(),
+    Double "rcp.rn.f64 %dd, %da;" => |a, _, _| (1.0 / d(a)).to_bits(),
+    Word "sqrt.rn.f32 %rd, %ra;" => |a, _, _| w(f(a).sqrt()),
+    Double "sqrt.rn.f64 %dd, %da;" => |a, _, _| d(a).sqrt().to_bits(),
+    Word "abs.f32 %rd, %ra;" => |a, _, _| w(f(a).abs()),
+    Double "neg.f64 %dd, %da;" => |a, _, _| (-d(a)).to_bits(),
+    Word "min.f32 %rd, %ra, %rb;" => |a, b, _| w(least(f(a), f(b))),
+    Word "max.f32 %rd, %ra, %rb;" => |a, b, _| w(-least(-f(a), -f(b))),
+    Word "min.NaN.f32 %rd, %ra, %rb;" => |a, b, _| {
         w(if f(a).is_nan() || f(b).is_nan() {
             f32::NAN
         } else {
             least(f(a), f(b))
         })
-    }),
-    ("copysign.f32 %rd, %ra, %rb;", Word, |a, b, _| {
-        w(f(b).copysign(f(a)))
-    }),
-    ("ex2.approx.f32 %rd, %ra;", Word, |a, _, _| w(f(a).exp2())),
-];
+    },
+    Word "copysign.f32 %rd, %ra, %rb;" => |a, b, _| w(f(b).copysign(f(a))),
+    Word "ex2.approx.f32 %rd, %ra;" => |a, _, _| w(f(a).exp2()),
+};
 
-const CONVERSIONS: &[Case] = &[
-    ("cvt.u64.u32 %dd, %ra;", Double, |a, _, _| {
-        u64::from(a as u32)
-    }),
-    ("cvt.s64.s32 %dd, %ra;", Double, |a, _, _| {
-        a as i32 as i64 as u64
-    }),
-    ("cvt.s32.s8 %rd, %ra;", Word, |a, _, _| a as i8 as u64),
-    ("cvt.u32.u8 %rd, %ra;", Word, |a, _, _| a & 255),
-    ("cvt.s64.s16 %dd, %ha;", Double, |a, _, _| a as i16 as u64),
-    ("cvt.sat.s8.s32 %rd, %ra;", Word, |a, _, _| {
-        (a as i32).clamp(-128, 127) as u64
-    }),
-    ("cvt.sat.u8.s32 %rd, %ra;", Word, |a, _, _| {
-        (a as i32).clamp(0, 255) as u64
-    }),
-    ("cvt.sat.u32.s64 %rd, %da;", Word, |a, _, _| {
-        (a as i64).clamp(0, u32::MAX.into()) as u64
-    }),
-    ("cvt.rn.f32.s32 %rd, %ra;", Word, |a, _, _| {
-        w(a as i32 as f32)
-    }),
-    ("cvt.rn.f32.u64 %rd, %da;", Word, |a, _, _| w(a as f32)),
-    ("cvt.rn.f64.s64 %dd, %da;", Double, |a, _, _| {
-        (a as i64 as f64).to_bits()
-    }),
-    ("cvt.rn.sat.f64.s32 %dd, %ra;", Double, |a, _, _| {
-        f64::from((a as i32).clamp(0, 1)).to_bits()
-    }),
-    ("cvt.f64.f32 %dd, %ra;", Double, |a, _, _| {
-        f64::from(f(a)).to_bits()
-    }),
-    ("cvt.rn.f32.f64 %rd, %da;", Word, |a, _, _| w(d(a) as f32)),
-    ("cvt.rzi.s32.f32 %rd, %ra;", Word, |a, _, _| {
-        f(a) as i32 as u64
-    }),
-    ("cvt.rzi.u8.f32 %rd, %ra;", Word, |a, _, _| {
-        f(a) as u8 as u64
-    }),
-    ("cvt.rni.s32.f32 %rd, %ra;", Word, |a, _, _| {
-        f(a).round_ties_even() as i32 as u64
-    }),
-    ("cvt.rmi.s64.f32 %dd, %ra;", Double, |a, _, _| {
+const CONVERSIONS: &[Case] = cases! {
+    Double "cvt.u64.u32 %dd, %ra;" => |a, _, _| u64::from(a as u32),
+    Double "cvt.s64.s32 %dd, %ra;" => |a, _, _| a as i32 as i64 as u64,
+    Word "cvt.s32.s8 %rd, %ra;" => |a, _, _| a as i8 as u64,
+    Word "cvt.u32.u8 %rd, %ra;" => |a, _, _| a & 255,
+    Double "cvt.s64.s16 %dd, %ha;" => |a, _, _| a as i16 as u64,
+    Word "cvt.sat.s8.s32 %rd, %ra;" => |a, _, _| (a as i32).clamp(-128, 127) as u64,
+    Word "cvt.sat.u8.s32 %rd, %ra;" => |a, _, _| (a as i32).clamp(0, 255) as u64,
+    Word "cvt.sat.u32.s64 %rd, %da;" => |a, _, _| (a as i64).clamp(0, u32::MAX.into()) as u64,
+    Word "cvt.rn.f32.s32 %rd, %ra;" => |a, _, _| w(a as i32 as f32),
+    Word "cvt.rn.f32.u64 %rd, %da;" => |a, _, _| w(a as f32),
+    Double "cvt.rn.f64.s64 %dd, %da;" => |a, _, _| (a as i64 as f64).to_bits(),
+    Double "cvt.rn.sat.f64.s32 %dd, %ra;" => |a, _, _| f64::from((a as i32).clamp(0, 1)).to_bits(),
+    Double "cvt.f64.f32 %dd, %ra;" => |a, _, _| f64::from(f(a)).to_bits(),
+    Word "cvt.rn.f32.f64 %rd, %da;" => |a, _, _| w(d(a) as f32),
+    Word "cvt.rzi.s32.f32 %rd, %ra;" => |a, _, _| f(a) as i32 as u64,
+    Word "cvt.rzi.u8.f32 %rd, %ra;" => |a, _, _| f(a) as u8 as u64,
+    Word "cvt.rni.s32.f32 %rd, %ra;" => |a, _, _| f(a).round_ties_even() as i32 as u64,
+    Double "cvt.rmi.s64.f32 %dd, %ra;" => |a, _, _| {
         if f(a).is_nan() {
             1 << 63
         } else {
             f(a).floor() as i64 as u64
         }
-    }),
-    ("cvt.rpi.u32.f64 %rd, %da;", Word, |a, _, _| {
+    },
+    Word "cvt.rpi.u32.f64 %rd, %da;" => |a, _, _| {
         if d(a).is_nan() {
             1 << 31
         } else {
             u64::from(d(a).ceil() as u32)
         }
-    }),
-    ("cvt.rzi.u64.f64 %dd, %da;", Double, |a, _, _| {
+    },
+    Double "cvt.rzi.u64.f64 %dd, %da;" => |a, _, _| {
         if d(a).is_nan() { 1 << 63 } else { d(a) as u64 }
-    }),
-    ("cvt.rni.f32.f32 %rd, %ra;", Word, |a, _, _| {
-        w(f(a).round_ties_even())
-    }),
-    ("cvt.rpi.f64.f64 %dd, %da;", Double, |a, _, _| {
-        d(a).ceil().to_bits()
-    }),
-    ("cvt.sat.f32.f32 %rd, %ra;", Word, |a, _, _| {
-        w(if f(a) > 0.0 { f(a).min(1.0) } else { 0.0 })
-    }),
-    ("cvt.ftz.f64.f32 %dd, %ra;", Double, |a, _, _| {
-        f64::from(z(f(a))).to_bits()
-    }),
-    ("cvt.rn.ftz.f32.f64 %rd, %da;", Word, |a, _, _| {
-        w(z(d(a) as f32))
-    }),
-    (
-        "cvt.rn.bf16.f32 %hd, %ra; mov.b32 %rd, {0, %hd}; and.b32 %rd, %rd, 0xffff0000;",
-        Word,
-        |a, _, _| {
-            let a = a as u32;
-            if f32::from_bits(a).is_nan() {
-                return 0x7fff_0000;
-            }
-            // To nearest, ties to even, on the bits.
-            u64::from((a + 0x7fff + (a >> 16 & 1)) & 0xffff_0000)
-        },
-    ),
+    },
+    Word "cvt.rni.f32.f32 %rd, %ra;" => |a, _, _| w(f(a).round_ties_even()),
+    Double "cvt.rpi.f64.f64 %dd, %da;" => |a, _, _| d(a).ceil().to_bits(),
+    Word "cvt.sat.f32.f32 %rd, %ra;" => |a, _, _| w(if f(a) > 0.0 { f(a).min(1.0) } else { 0.0 }),
+    Double "cvt.ftz.f64.f32 %dd, %ra;" => |a, _, _| f64::from(z(f(a))).to_bits(),
+    Word "cvt.rn.ftz.f32.f64 %rd, %da;" => |a, _, _| w(z(d(a) as f32)),
+    Word "cvt.rn.bf16.f32 %hd, %ra; mov.b32 %rd, {0, %hd}; and.b32 %rd, %rd, 0xffff0000;" => |a, _, _| {
+        let a = a as u32;
+        if f32::from_bits(a).is_nan() {
+            return 0x7fff_0000;
+        }
+        // To nearest, ties to even, on the bits.
+        u64::from((a + 0x7fff + (a >> 16 & 1)) & 0xffff_0000)
+    },
     // Every f16 survives the way to f32 and back.
-    (
-        "cvt.f32.f16 %re, %ha; cvt.rn.f16.f32 %hd, %re;",
-        Half,
-        |a, _, _| {
-            if a & 0x7fff > 0x7c00 { 0x7fff } else { a }
-        },
-    ),
-];
+    Half "cvt.f32.f16 %re, %ha; cvt.rn.f16.f32 %hd, %re;" => |a, _, _| {
+        if a & 0x7fff > 0x7c00 { 0x7fff } else { a }
+    },
+};
 
 /// The host's own arithmetic in another rounding mode.
 #[cfg(target_arch = "x86_64")]

@@ -7,6 +7,7 @@
 mod gpu;
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use gpu::{Gpu, shape};
 
@@ -42,243 +43,78 @@ impl Random {
 }
 
 /// What stands in the templates: `R` a 32-bit register, `D` one of 64 bits, `H` of 16 bits, `F` of f32,
-/// `G` of f64, `P` a predicate, `N` a small number, `K` a number of 32 bits.
-const TEMPLATES: &[&str] = &[
-    "add.u32 R, R, R;",
-    "add.s32 R, R, K;",
-    "sub.s32 R, R, R;",
-    "add.sat.s32 R, R, R;",
-    "sub.sat.s32 R, R, R;",
-    "mul.lo.s32 R, R, R;",
-    "mul.hi.s32 R, R, R;",
-    "mul.hi.u32 R, R, R;",
-    "mul.wide.s32 D, R, R;",
-    "mul.wide.u32 D, R, K;",
-    "mul.wide.s16 R, H, H;",
-    "mul.wide.u16 R, H, H;",
-    "mul.lo.s64 D, D, D;",
-    "mul.hi.u64 D, D, D;",
-    "mul.hi.s64 D, D, D;",
-    "mul24.lo.u32 R, R, R;",
-    "mul24.hi.s32 R, R, R;",
-    "mad.lo.s32 R, R, R, R;",
-    "mad.hi.u32 R, R, R, R;",
-    "mad.wide.s32 D, R, R, D;",
-    "mad.wide.u32 D, R, N, D;",
-    "mad.lo.s64 D, D, D, D;",
-    "add.s64 D, D, D;",
-    "sub.s64 D, D, N;",
-    "add.u16 H, H, H;",
-    "sub.s16 H, H, H;",
-    "mul.lo.u16 H, H, H;",
-    "div.u32 R, R, R;",
-    "div.s32 R, R, R;",
-    "rem.u32 R, R, N;",
-    "rem.s32 R, R, R;",
-    "div.u64 D, D, D;",
-    "rem.s64 D, D, D;",
-    "div.s16 H, H, H;",
-    "abs.s32 R, R;",
-    "abs.s64 D, D;",
-    "neg.s32 R, R;",
-    "neg.s16 H, H;",
-    "neg.s64 D, D;",
-    "min.s32 R, R, R;",
-    "max.u32 R, R, R;",
-    "min.u64 D, D, D;",
-    "max.s64 D, D, D;",
-    "min.s16 H, H, H;",
-    "max.u16 H, H, H;",
-    "sad.u32 R, R, R, R;",
-    "sad.s32 R, R, R, R;",
-    "dp4a.s32.u32 R, R, R, R;",
-    "dp2a.lo.u32.s32 R, R, R, R;",
-    "and.b32 R, R, R;",
-    "or.b32 R, R, K;",
-    "xor.b32 R, R, R;",
-    "not.b32 R, R;",
-    "cnot.b32 R, R;",
-    "and.b64 D, D, D;",
-    "or.b64 D, D, D;",
-    "xor.b64 D, D, D;",
-    "not.b64 D, D;",
-    "and.b16 H, H, H;",
-    "xor.b16 H, H, H;",
-    "not.b16 H, H;",
-    "lop3.b32 R, R, R, R, 0x96;",
-    "lop3.b32 R, R, R, R, 0x1b;",
-    "shl.b32 R, R, N;",
-    "shl.b32 R, R, R;",
-    "shr.u32 R, R, N;",
-    "shr.s32 R, R, R;",
-    "shl.b64 D, D, N;",
-    "shr.u64 D, D, R;",
-    "shr.s64 D, D, N;",
-    "shl.b16 H, H, N;",
-    "shr.s16 H, H, N;",
-    "shr.u16 H, H, N;",
-    "shf.l.wrap.b32 R, R, R, N;",
-    "shf.r.clamp.b32 R, R, R, R;",
-    "popc.b32 R, R;",
-    "popc.b64 R, D;",
-    "clz.b32 R, R;",
-    "clz.b64 R, D;",
-    "brev.b32 R, R;",
-    "brev.b64 D, D;",
-    "bfind.u32 R, R;",
-    "bfind.s32 R, R;",
-    "bfind.u64 R, D;",
-    "bfe.u32 R, R, N, N;",
-    "bfe.s32 R, R, N, N;",
-    "bfe.s64 D, D, N, N;",
-    "bfi.b32 R, R, R, N, N;",
-    "bfi.b64 D, D, D, N, N;",
-    "prmt.b32 R, R, R, K;",
-    "prmt.b32.f4e R, R, R, N;",
-    "add.cc.u32 R, R, R;\n    addc.u32 R, R, R;",
-    "add.cc.u32 R, R, R;\n    addc.cc.u32 R, R, R;\n    addc.u32 R, R, 0;",
-    "sub.cc.u32 R, R, R;\n    subc.u32 R, R, R;",
-    "add.cc.u64 D, D, D;\n    addc.u64 D, D, D;",
-    "sub.cc.u64 D, D, D;\n    subc.u64 D, D, D;",
-    "mad.lo.cc.u32 R, R, R, R;\n    madc.hi.u32 R, R, R, R;",
-    "setp.lt.s32 P, R, R;",
-    "setp.ge.u32 P, R, K;",
-    "setp.eq.s32 P, R, R;",
-    "setp.ne.u64 P, D, D;",
-    "setp.gt.s64 P, D, D;",
-    "setp.le.u16 P, H, H;",
-    "setp.lt.s16 P, H, H;",
-    "setp.lt.f32 P, F, F;",
-    "setp.geu.f32 P, F, F;",
-    "setp.num.f32 P, F, F;",
-    "setp.gt.ftz.f32 P, F, F;",
-    "setp.neu.f64 P, G, G;",
-    "setp.le.f64 P, G, G;",
-    "setp.lt.and.s32 P, R, R, P;",
-    "setp.gt.or.u32 P, R, R, !P;",
-    "set.lt.u32.s32 R, R, R;",
-    "set.gt.f32.f32 F, F, F;",
-    "and.pred P, P, P;",
-    "or.pred P, P, P;",
-    "xor.pred P, P, P;",
-    "not.pred P, P;",
-    "mov.pred P, P;",
-    "selp.b32 R, R, R, P;",
-    "selp.b64 D, D, D, P;",
-    "selp.f32 F, F, F, P;",
-    "slct.b32.s32 R, R, R, R;",
-    "slct.f32.f32 F, F, F, F;",
-    "mov.b32 R, R;",
-    "mov.b32 R, F;",
-    "mov.b32 F, R;",
-    "mov.b64 D, D;",
-    "mov.b64 D, G;",
-    "mov.b64 G, D;",
-    "mov.b64 D, {R, R};",
-    "mov.b32 R, {H, H};",
-    "mov.b16 H, H;",
-    "mov.u32 R, K;",
-    "mov.u32 R, %laneid;",
-    "mov.u32 R, %lanemask_lt;",
-    "cvt.u64.u32 D, R;",
-    "cvt.s64.s32 D, R;",
-    "cvt.u32.u64 R, D;",
-    "cvt.u16.u32 H, R;",
-    "cvt.s32.s16 R, H;",
-    "cvt.u32.u16 R, H;",
-    "cvt.s32.s8 R, R;",
-    "cvt.u32.u8 R, R;",
-    "cvt.s64.s16 D, H;",
-    "cvt.sat.s16.s32 H, R;",
-    "cvt.sat.u32.s64 R, D;",
-    "cvt.sat.u8.s32 R, R;",
-    "cvt.rn.f32.s32 F, R;",
-    "cvt.rn.f32.u32 F, R;",
-    "cvt.rz.f32.u32 F, R;",
-    "cvt.rn.f32.u64 F, D;",
-    "cvt.rm.f32.s64 F, D;",
-    "cvt.rn.f64.s64 G, D;",
-    "cvt.rn.f64.s32 G, R;",
-    "cvt.f64.f32 G, F;",
-    "cvt.rn.f32.f64 F, G;",
-    "cvt.rp.f32.f64 F, G;",
-    "cvt.rzi.s32.f32 R, F;",
-    "cvt.rni.s32.f32 R, F;",
-    "cvt.rzi.u32.f32 R, F;",
-    "cvt.rzi.u64.f32 D, F;",
-    "cvt.rzi.s32.f64 R, G;",
-    "cvt.rzi.u32.f64 R, G;",
-    "cvt.rzi.s64.f64 D, G;",
-    "cvt.rmi.f32.f32 F, F;",
-    "cvt.rni.f32.f32 F, F;",
-    "cvt.rzi.f64.f64 G, G;",
-    "cvt.sat.f32.f32 F, F;",
-    "cvt.rn.f16.f32 H, F;",
-    "cvt.f32.f16 F, H;",
-    "cvt.rn.bf16.f32 H, F;",
-    "add.rn.f32 F, F, F;",
-    "sub.f32 F, F, F;",
-    "mul.rn.f32 F, F, F;",
-    "add.sat.f32 F, F, F;",
-    "mul.ftz.f32 F, F, F;",
-    "add.rz.f32 F, F, F;",
-    "mul.rp.f32 F, F, F;",
-    "fma.rn.f32 F, F, F, F;",
-    "fma.rn.ftz.f32 F, F, F, F;",
-    "fma.rn.sat.f32 F, F, F, F;",
-    "fma.rm.f32 F, F, F, F;",
-    "mad.rn.f32 F, F, F, F;",
-    "div.rn.f32 F, F, F;",
-    "rcp.rn.f32 F, F;",
-    "sqrt.rn.f32 F, F;",
-    "rsqrt.approx.f32 F, F;",
-    "neg.f32 F, F;",
-    "abs.f32 F, F;",
-    "neg.ftz.f32 F, F;",
-    "min.f32 F, F, F;",
-    "max.f32 F, F, F;",
-    "min.NaN.f32 F, F, F;",
-    "copysign.f32 F, F, F;",
-    "testp.finite.f32 P, F;",
-    "testp.subnormal.f32 P, F;",
-    "add.rn.f64 G, G, G;",
-    "sub.rn.f64 G, G, G;",
-    "mul.rn.f64 G, G, G;",
-    "mul.rz.f64 G, G, G;",
-    "fma.rn.f64 G, G, G, G;",
-    "div.rn.f64 G, G, G;",
-    "sqrt.rn.f64 G, G;",
-    "rcp.rn.f64 G, G;",
-    "min.f64 G, G, G;",
-    "max.f64 G, G, G;",
-    "add.f16 H, H, H;",
-    "mul.f16 H, H, H;",
-    "fma.rn.f16 H, H, H, H;",
-    "add.f16x2 R, R, R;",
-    "fma.rn.bf16x2 R, R, R, R;",
-    "setp.lt.f16 P, H, H;",
-    "st.shared.u32 [%mine], R;\n    ld.shared.u32 R, [%mine];",
-    "st.shared.u16 [%mine+2], H;\n    ld.shared.s16 R, [%mine+2];",
-    "st.shared.u8 [%mine+1], R;\n    ld.shared.s8 R, [%mine+1];",
-    "st.shared.v2.u32 [%mine], {R, R};\n    ld.shared.u64 D, [%mine];",
-    "st.local.u32 [stack+8], R;\n    ld.local.u64 D, [stack+8];",
-    "st.local.v4.u32 [stack], {R, R, R, R};\n    ld.local.v2.u64 {D, D}, [stack];",
-    "ld.global.u32 R, [%input];",
-    "ld.global.s8 R, [%input+3];",
-    "ld.global.u16 R, [%input+2];",
-    "ld.global.v2.f32 {F, F}, [%input+8];",
-    "ld.global.nc.v4.u32 {R, R, R, R}, [%input+16];",
-    "ld.global.f64 G, [%input+24];",
-    "ld.u32 R, [%generic];",
-    "st.u32 [%generic], R;\n    ld.shared.u32 R, [%mine];",
-    "atom.shared.add.u32 R, [%mine], R;",
-    "atom.shared.cas.b32 R, [%mine], R, R;",
-    "atom.shared.max.s32 R, [%mine], R;",
-    "red.shared.xor.b32 [%mine], R;",
-    "atom.global.add.u64 D, [%output], D;",
-    "atom.global.exch.b32 R, [%output], R;",
-    "atom.global.inc.u32 R, [%output+4], K;",
-];
+/// `G` of f64, `P` a predicate, `N` a small number, `K` a number of 32 bits. The random numbers count them.
+static TEMPLATES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let all = "
+        add.u32 R, R, R; | add.s32 R, R, K; | sub.s32 R, R, R; | add.sat.s32 R, R, R; |
+        sub.sat.s32 R, R, R; | mul.lo.s32 R, R, R; | mul.hi.s32 R, R, R; | mul.hi.u32 R, R, R; |
+        mul.wide.s32 D, R, R; | mul.wide.u32 D, R, K; | mul.wide.s16 R, H, H; | mul.wide.u16 R, H, H; |
+        mul.lo.s64 D, D, D; | mul.hi.u64 D, D, D; | mul.hi.s64 D, D, D; | mul24.lo.u32 R, R, R; |
+        mul24.hi.s32 R, R, R; | mad.lo.s32 R, R, R, R; | mad.hi.u32 R, R, R, R; |
+        mad.wide.s32 D, R, R, D; | mad.wide.u32 D, R, N, D; | mad.lo.s64 D, D, D, D; | add.s64 D, D, D; |
+        sub.s64 D, D, N; | add.u16 H, H, H; | sub.s16 H, H, H; | mul.lo.u16 H, H, H; | div.u32 R, R, R; |
+        div.s32 R, R, R; | rem.u32 R, R, N; | rem.s32 R, R, R; | div.u64 D, D, D; | rem.s64 D, D, D; |
+        div.s16 H, H, H; | abs.s32 R, R; | abs.s64 D, D; | neg.s32 R, R; | neg.s16 H, H; | neg.s64 D, D; |
+        min.s32 R, R, R; | max.u32 R, R, R; | min.u64 D, D, D; | max.s64 D, D, D; | min.s16 H, H, H; |
+        max.u16 H, H, H; | sad.u32 R, R, R, R; | sad.s32 R, R, R, R; | dp4a.s32.u32 R, R, R, R; |
+        dp2a.lo.u32.s32 R, R, R, R; | and.b32 R, R, R; | or.b32 R, R, K; | xor.b32 R, R, R; |
+        not.b32 R, R; | cnot.b32 R, R; | and.b64 D, D, D; | or.b64 D, D, D; | xor.b64 D, D, D; |
+        not.b64 D, D; | and.b16 H, H, H; | xor.b16 H, H, H; | not.b16 H, H; | lop3.b32 R, R, R, R, 0x96; |
+        lop3.b32 R, R, R, R, 0x1b; | shl.b32 R, R, N; | shl.b32 R, R, R; | shr.u32 R, R, N; |
+        shr.s32 R, R, R; | shl.b64 D, D, N; | shr.u64 D, D, R; | shr.s64 D, D, N; | shl.b16 H, H, N; |
+        shr.s16 H, H, N; | shr.u16 H, H, N; | shf.l.wrap.b32 R, R, R, N; | shf.r.clamp.b32 R, R, R, R; |
+        popc.b32 R, R; | popc.b64 R, D; | clz.b32 R, R; | clz.b64 R, D; | brev.b32 R, R; |
+        brev.b64 D, D; | bfind.u32 R, R; | bfind.s32 R, R; | bfind.u64 R, D; | bfe.u32 R, R, N, N; |
+        bfe.s32 R, R, N, N; | bfe.s64 D, D, N, N; | bfi.b32 R, R, R, N, N; | bfi.b64 D, D, D, N, N; |
+        prmt.b32 R, R, R, K; | prmt.b32.f4e R, R, R, N; | add.cc.u32 R, R, R;\n    addc.u32 R, R, R; |
+        add.cc.u32 R, R, R;\n    addc.cc.u32 R, R, R;\n    addc.u32 R, R, 0; |
+        sub.cc.u32 R, R, R;\n    subc.u32 R, R, R; | add.cc.u64 D, D, D;\n    addc.u64 D, D, D; |
+        sub.cc.u64 D, D, D;\n    subc.u64 D, D, D; |
+        mad.lo.cc.u32 R, R, R, R;\n    madc.hi.u32 R, R, R, R; | setp.lt.s32 P, R, R; |
+        setp.ge.u32 P, R, K; | setp.eq.s32 P, R, R; | setp.ne.u64 P, D, D; | setp.gt.s64 P, D, D; |
+        setp.le.u16 P, H, H; | setp.lt.s16 P, H, H; | setp.lt.f32 P, F, F; | setp.geu.f32 P, F, F; |
+        setp.num.f32 P, F, F; | setp.gt.ftz.f32 P, F, F; | setp.neu.f64 P, G, G; | setp.le.f64 P, G, G; |
+        setp.lt.and.s32 P, R, R, P; | setp.gt.or.u32 P, R, R, !P; | set.lt.u32.s32 R, R, R; |
+        set.gt.f32.f32 F, F, F; | and.pred P, P, P; | or.pred P, P, P; | xor.pred P, P, P; |
+        not.pred P, P; | mov.pred P, P; | selp.b32 R, R, R, P; | selp.b64 D, D, D, P; |
+        selp.f32 F, F, F, P; | slct.b32.s32 R, R, R, R; | slct.f32.f32 F, F, F, F; | mov.b32 R, R; |
+        mov.b32 R, F; | mov.b32 F, R; | mov.b64 D, D; | mov.b64 D, G; | mov.b64 G, D; |
+        mov.b64 D, {R, R}; | mov.b32 R, {H, H}; | mov.b16 H, H; | mov.u32 R, K; | mov.u32 R, %laneid; |
+        mov.u32 R, %lanemask_lt; | cvt.u64.u32 D, R; | cvt.s64.s32 D, R; | cvt.u32.u64 R, D; |
+        cvt.u16.u32 H, R; | cvt.s32.s16 R, H; | cvt.u32.u16 R, H; | cvt.s32.s8 R, R; | cvt.u32.u8 R, R; |
+        cvt.s64.s16 D, H; | cvt.sat.s16.s32 H, R; | cvt.sat.u32.s64 R, D; | cvt.sat.u8.s32 R, R; |
+        cvt.rn.f32.s32 F, R; | cvt.rn.f32.u32 F, R; | cvt.rz.f32.u32 F, R; | cvt.rn.f32.u64 F, D; |
+        cvt.rm.f32.s64 F, D; | cvt.rn.f64.s64 G, D; | cvt.rn.f64.s32 G, R; | cvt.f64.f32 G, F; |
+        cvt.rn.f32.f64 F, G; | cvt.rp.f32.f64 F, G; | cvt.rzi.s32.f32 R, F; | cvt.rni.s32.f32 R, F; |
+        cvt.rzi.u32.f32 R, F; | cvt.rzi.u64.f32 D, F; | cvt.rzi.s32.f64 R, G; | cvt.rzi.u32.f64 R, G; |
+        cvt.rzi.s64.f64 D, G; | cvt.rmi.f32.f32 F, F; | cvt.rni.f32.f32 F, F; | cvt.rzi.f64.f64 G, G; |
+        cvt.sat.f32.f32 F, F; | cvt.rn.f16.f32 H, F; | cvt.f32.f16 F, H; | cvt.rn.bf16.f32 H, F; |
+        add.rn.f32 F, F, F; | sub.f32 F, F, F; | mul.rn.f32 F, F, F; | add.sat.f32 F, F, F; |
+        mul.ftz.f32 F, F, F; | add.rz.f32 F, F, F; | mul.rp.f32 F, F, F; | fma.rn.f32 F, F, F, F; |
+        fma.rn.ftz.f32 F, F, F, F; | fma.rn.sat.f32 F, F, F, F; | fma.rm.f32 F, F, F, F; |
+        mad.rn.f32 F, F, F, F; | div.rn.f32 F, F, F; | rcp.rn.f32 F, F; | sqrt.rn.f32 F, F; |
+        rsqrt.approx.f32 F, F; | neg.f32 F, F; | abs.f32 F, F; | neg.ftz.f32 F, F; | min.f32 F, F, F; |
+        max.f32 F, F, F; | min.NaN.f32 F, F, F; | copysign.f32 F, F, F; | testp.finite.f32 P, F; |
+        testp.subnormal.f32 P, F; | add.rn.f64 G, G, G; | sub.rn.f64 G, G, G; | mul.rn.f64 G, G, G; |
+        mul.rz.f64 G, G, G; | fma.rn.f64 G, G, G, G; | div.rn.f64 G, G, G; | sqrt.rn.f64 G, G; |
+        rcp.rn.f64 G, G; | min.f64 G, G, G; | max.f64 G, G, G; | add.f16 H, H, H; | mul.f16 H, H, H; |
+        fma.rn.f16 H, H, H, H; | add.f16x2 R, R, R; | fma.rn.bf16x2 R, R, R, R; | setp.lt.f16 P, H, H; |
+        st.shared.u32 [%mine], R;\n    ld.shared.u32 R, [%mine]; |
+        st.shared.u16 [%mine+2], H;\n    ld.shared.s16 R, [%mine+2]; |
+        st.shared.u8 [%mine+1], R;\n    ld.shared.s8 R, [%mine+1]; |
+        st.shared.v2.u32 [%mine], {R, R};\n    ld.shared.u64 D, [%mine]; |
+        st.local.u32 [stack+8], R;\n    ld.local.u64 D, [stack+8]; |
+        st.local.v4.u32 [stack], {R, R, R, R};\n    ld.local.v2.u64 {D, D}, [stack]; |
+        ld.global.u32 R, [%input]; | ld.global.s8 R, [%input+3]; | ld.global.u16 R, [%input+2]; |
+        ld.global.v2.f32 {F, F}, [%input+8]; | ld.global.nc.v4.u32 {R, R, R, R}, [%input+16]; |
+        ld.global.f64 G, [%input+24]; | ld.u32 R, [%generic]; |
+        st.u32 [%generic], R;\n    ld.shared.u32 R, [%mine]; | atom.shared.add.u32 R, [%mine], R; |
+        atom.shared.cas.b32 R, [%mine], R, R; | atom.shared.max.s32 R, [%mine], R; |
+        red.shared.xor.b32 [%mine], R; | atom.global.add.u64 D, [%output], D; |
+        atom.global.exch.b32 R, [%output], R; | atom.global.inc.u32 R, [%output+4], K;
+        ";
+    all.split('|').map(str::trim).collect()
+});
 
 /// Only where all lanes of the warps are.
 const TOGETHER: &[&str] = &[
@@ -374,7 +210,7 @@ fn statement(random: &mut Random, out: &mut String, labels: &mut u32, depth: u32
             writeln!(out, "    {}", fill(random, template)).unwrap();
         }
         5..8 => {
-            let template = random.pick(TEMPLATES);
+            let template = random.pick(&TEMPLATES);
             let text = fill(random, template);
             if text.contains('\n') {
                 writeln!(out, "    {text}").unwrap();
@@ -384,7 +220,7 @@ fn statement(random: &mut Random, out: &mut String, labels: &mut u32, depth: u32
             }
         }
         _ => {
-            let template = random.pick(TEMPLATES);
+            let template = random.pick(&TEMPLATES);
             writeln!(out, "    {}", fill(random, template)).unwrap();
         }
     }

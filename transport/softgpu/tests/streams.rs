@@ -29,19 +29,16 @@ const MILLISECOND: u64 = 1_000_000;
 
 fn read(address: u64, count: usize) -> Vec<u64> {
     let mut values = vec![0u64; count];
-    ok!(
-        copy::cuMemcpyDtoH_v2,
+    ok!(copy::cuMemcpyDtoH_v2(
         values.as_mut_ptr().cast(),
         address,
         count * 8
-    );
+    ));
     values
 }
 
 fn new_event(flags: u32) -> u64 {
-    let mut handle = 0;
-    ok!(event::cuEventCreate, out(&mut handle), flags);
-    handle
+    made!(|to| event::cuEventCreate(to, flags))
 }
 
 #[test]
@@ -64,8 +61,7 @@ fn parameters_may_come_as_one_buffer() {
     let extra = [1u64, buffer.as_ptr() as u64, 2, (&raw const size) as u64, 0];
     // SAFETY: keys, buffer and size as cuLaunchKernel wants them.
     let extra = unsafe { In::new(extra.as_ptr()) };
-    ok!(
-        cuLaunchKernel,
+    ok!(cuLaunchKernel(
         fill,
         1,
         1,
@@ -77,30 +73,18 @@ fn parameters_may_come_as_one_buffer() {
         0,
         In::NULL,
         extra
-    );
+    ));
     assert_eq!(read(target, 1), [77]);
-    let neither = call!(
-        cuLaunchKernel,
-        fill,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        0,
-        0,
-        In::NULL,
-        In::NULL
+    gives!(
+        cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, 0, In::NULL, In::NULL),
+        INVALID_VALUE
     );
-    assert_eq!(neither, INVALID_VALUE);
     // Of no parameters there need not be one.
     let size = 0usize;
     let extra = [1u64, 0, 2, (&raw const size) as u64, 0];
     // SAFETY: as above.
     let extra = unsafe { In::new(extra.as_ptr()) };
-    ok!(
-        cuLaunchKernel,
+    ok!(cuLaunchKernel(
         empty,
         1,
         1,
@@ -112,7 +96,7 @@ fn parameters_may_come_as_one_buffer() {
         0,
         In::NULL,
         extra
-    );
+    ));
 }
 
 #[test]
@@ -121,8 +105,7 @@ fn launches_beyond_the_limits_are_refused_and_do_no_harm() {
     let module = load(PTX);
     let (empty, small) = (function(module, "empty"), function(module, "small"));
     let shape = |function, grid: [u32; 3], block: [u32; 3], shared| {
-        call!(
-            cuLaunchKernel,
+        call!(cuLaunchKernel(
             function,
             grid[0],
             grid[1],
@@ -134,7 +117,7 @@ fn launches_beyond_the_limits_are_refused_and_do_no_harm() {
             0,
             In::NULL,
             In::NULL,
-        )
+        ))
     };
     assert_eq!(shape(empty, [1; 3], [1025, 1, 1], 0), INVALID_VALUE);
     assert_eq!(shape(empty, [1; 3], [32, 33, 1], 0), INVALID_VALUE);
@@ -153,13 +136,13 @@ fn launches_beyond_the_limits_are_refused_and_do_no_harm() {
         INVALID_VALUE,
         "1 KiB is static"
     );
-    ok!(module::cuFuncSetAttribute, small, 8, 100 * 1024);
+    ok!(module::cuFuncSetAttribute(small, 8, 100 * 1024));
     assert_eq!(shape(small, [1; 3], [64, 1, 1], 100 * 1024), 0);
-    assert_eq!(
-        call!(module::cuFuncSetAttribute, small, 8, 227 * 1024),
+    gives!(
+        module::cuFuncSetAttribute(small, 8, 227 * 1024),
         INVALID_VALUE
     );
-    ok!(context::cuCtxSynchronize);
+    ok!(context::cuCtxSynchronize());
 }
 
 #[test]
@@ -168,65 +151,50 @@ fn functions_describe_themselves() {
     let module = load(PTX);
     let (fill, small) = (function(module, "fill"), function(module, "small"));
     let (mut offset, mut size) = (0, 0);
-    ok!(
-        module::cuFuncGetParamInfo,
+    ok!(module::cuFuncGetParamInfo(
         fill,
         1,
         out(&mut offset),
         out(&mut size)
-    );
+    ));
     assert_eq!((offset, size), (8, 8));
-    assert_eq!(
-        call!(
-            module::cuFuncGetParamInfo,
-            fill,
-            2,
-            out(&mut offset),
-            out(&mut size)
-        ),
+    gives!(
+        module::cuFuncGetParamInfo(fill, 2, out(&mut offset), out(&mut size)),
         INVALID_VALUE
     );
     let mut value = 0;
-    ok!(module::cuFuncGetAttribute, out(&mut value), 0, small);
+    ok!(module::cuFuncGetAttribute(out(&mut value), 0, small));
     assert_eq!(value, 64, "threads");
-    ok!(module::cuFuncGetAttribute, out(&mut value), 1, small);
+    ok!(module::cuFuncGetAttribute(out(&mut value), 1, small));
     assert_eq!(value, 1024, "static shared memory");
     let mut text: *const c_char = std::ptr::null();
-    ok!(module::cuFuncGetName, out(&mut text), fill);
+    ok!(module::cuFuncGetName(out(&mut text), fill));
     // SAFETY: valid while the module is loaded.
     assert_eq!(unsafe { CStr::from_ptr(text) }, c"fill");
     let missing = CString::new("missing").unwrap();
     let mut handle = 0;
-    assert_eq!(
-        call!(
-            module::cuModuleGetFunction,
-            out(&mut handle),
-            module,
-            name(&missing)
-        ),
+    gives!(
+        module::cuModuleGetFunction(out(&mut handle), module, name(&missing)),
         500
     );
     let (mut grid, mut block) = (0, 0);
-    ok!(
-        occupancy::cuOccupancyMaxPotentialBlockSize,
+    ok!(occupancy::cuOccupancyMaxPotentialBlockSize(
         out(&mut grid),
         out(&mut block),
         small,
         None,
         0,
         0,
-    );
+    ));
     assert_eq!(block, 64);
-    let mut active = 0;
-    ok!(
-        occupancy::cuOccupancyMaxActiveBlocksPerMultiprocessor,
-        out(&mut active),
+    let active = made!(|to| occupancy::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        to,
         function(module, "empty"),
         1024,
         0,
-    );
+    ));
     assert_eq!(active, 2, "2048 threads");
-    ok!(module::cuModuleUnload, module);
+    ok!(module::cuModuleUnload(module));
     assert_eq!(launch(fill, 1, 1, 0, &[0, 0]), 400, "unloaded");
 }
 
@@ -236,15 +204,14 @@ fn variables_of_a_module_are_initialised_and_found() {
     let module = load(PTX);
     let text = CString::new("counter").unwrap();
     let (mut address, mut size) = (0, 0);
-    ok!(
-        module::cuModuleGetGlobal_v2,
+    ok!(module::cuModuleGetGlobal_v2(
         out(&mut address),
         out(&mut size),
         module,
         name(&text)
-    );
+    ));
     let mut value = 0u32;
-    ok!(copy::cuMemcpyDtoH_v2, (&raw mut value).cast(), address, 4);
+    ok!(copy::cuMemcpyDtoH_v2((&raw mut value).cast(), address, 4));
     assert_eq!((size, value), (4, 7));
 }
 
@@ -254,11 +221,10 @@ fn what_is_no_image_is_reported() {
     let mut handle = 0;
     let load = |text: &CStr| {
         let mut handle = 0;
-        call!(
-            module::cuModuleLoadData,
+        call!(module::cuModuleLoadData(
             out(&mut handle),
             text.as_ptr().cast()
-        )
+        ))
     };
     assert_eq!(load(c"hello"), 200);
     assert_eq!(
@@ -279,15 +245,10 @@ fn what_is_no_image_is_reported() {
             gtrace_softgpu::abi::Out::new(values.as_mut_ptr()),
         )
     };
-    let code = call!(
-        module::cuModuleLoadDataEx,
-        out(&mut handle),
-        broken.as_ptr().cast(),
-        2,
-        options,
-        given,
+    gives!(
+        module::cuModuleLoadDataEx(out(&mut handle), broken.as_ptr().cast(), 2, options, given,),
+        218
     );
-    assert_eq!(code, 218);
     let reported = CStr::from_bytes_until_nul(&log).unwrap().to_str().unwrap();
     assert!(
         reported.contains("line 4") && reported.contains("nonsense"),
@@ -307,18 +268,10 @@ fn linked_modules_call_each_other() {
     let callee = c".version 7.0\n.target sm_70\n.address_size 64\n\
         .visible .func (.param .b64 r) twice(.param .b64 x) { .reg .b64 %rd<3>;\n\
         ld.param.u64 %rd1, [x]; add.s64 %rd2, %rd1, %rd1; st.param.b64 [r], %rd2; ret; }";
-    let mut state = 0;
-    ok!(
-        link::cuLinkCreate_v2,
-        0,
-        In::NULL,
-        nowhere(),
-        out(&mut state)
-    );
+    let state = made!(|to| link::cuLinkCreate_v2(0, In::NULL, nowhere(), to));
     let add = |text: &CStr| {
         let (data, size) = (text.as_ptr().cast(), text.count_bytes() + 1);
-        ok!(
-            link::cuLinkAddData_v2,
+        ok!(link::cuLinkAddData_v2(
             state,
             1,
             data,
@@ -327,17 +280,19 @@ fn linked_modules_call_each_other() {
             0,
             In::NULL,
             nowhere(),
-        );
+        ));
     };
     add(caller);
     let (mut image, mut size) = (std::ptr::null(), 0);
-    let alone = call!(link::cuLinkComplete, state, out(&mut image), out(&mut size));
-    assert_eq!(alone, 218, "a function is missing");
+    gives!(
+        link::cuLinkComplete(state, out(&mut image), out(&mut size)),
+        218,
+        "a function is missing"
+    );
     add(callee);
-    ok!(link::cuLinkComplete, state, out(&mut image), out(&mut size));
-    let mut loaded = 0;
-    ok!(module::cuModuleLoadData, out(&mut loaded), image);
-    ok!(link::cuLinkDestroy, state);
+    ok!(link::cuLinkComplete(state, out(&mut image), out(&mut size)));
+    let loaded = made!(|to| module::cuModuleLoadData(to, image));
+    ok!(link::cuLinkDestroy(state));
     let target = alloc(8);
     assert_eq!(launch(function(loaded, "go"), 1, 1, 0, &[target]), 0);
     assert_eq!(read(target, 1), [42]);
@@ -348,8 +303,7 @@ fn a_kernel_of_a_library_runs_in_the_current_context() {
     let _fixture = Fixture::new();
     let text = CString::new(PTX).unwrap();
     let (mut lib, mut kernel, mut count) = (0, 0, 0);
-    ok!(
-        library::cuLibraryLoadData,
+    ok!(library::cuLibraryLoadData(
         out(&mut lib),
         text.as_ptr().cast(),
         In::NULL,
@@ -358,16 +312,15 @@ fn a_kernel_of_a_library_runs_in_the_current_context() {
         In::NULL,
         nowhere(),
         0,
-    );
+    ));
     let fill = CString::new("fill").unwrap();
-    ok!(library::cuLibraryGetKernelCount, out(&mut count), lib);
+    ok!(library::cuLibraryGetKernelCount(out(&mut count), lib));
     assert_eq!(count, 6);
-    ok!(
-        library::cuLibraryGetKernel,
+    ok!(library::cuLibraryGetKernel(
         out(&mut kernel),
         lib,
         name(&fill)
-    );
+    ));
     let target = alloc(8);
     assert_eq!(
         launch(kernel, 1, 1, 0, &[target, 3]),
@@ -375,11 +328,10 @@ fn a_kernel_of_a_library_runs_in_the_current_context() {
         "a kernel stands for its function"
     );
     assert_eq!(read(target, 1), [3]);
-    let mut handle = 0;
-    ok!(library::cuKernelGetFunction, out(&mut handle), kernel);
+    let handle = made!(|to| library::cuKernelGetFunction(to, kernel));
     assert_eq!(launch(handle, 1, 1, 0, &[target, 4]), 0);
     assert_eq!(read(target, 1), [4]);
-    ok!(library::cuLibraryUnload, lib);
+    ok!(library::cuLibraryUnload(lib));
     assert_eq!(launch(kernel, 1, 1, 0, &[target, 5]), 400);
 }
 
@@ -391,11 +343,11 @@ fn a_launch_returns_before_the_kernel_ends() {
     let begun = Instant::now();
     launch_meet(own, cell, met);
     assert_eq!(launch(delay, 1, 1, own, &[target, 50 * MILLISECOND]), 0);
-    assert_eq!(call!(stream::cuStreamQuery, own), NOT_READY);
+    gives!(stream::cuStreamQuery(own), NOT_READY);
     cell.fetch_add(1, Ordering::AcqRel);
-    ok!(stream::cuStreamSynchronize, own);
+    ok!(stream::cuStreamSynchronize(own));
     assert!(begun.elapsed() >= Duration::from_millis(50));
-    ok!(stream::cuStreamQuery, own);
+    ok!(stream::cuStreamQuery(own));
     assert_eq!((read(met, 1), read(target, 1)), (vec![1], vec![1]));
 }
 
@@ -409,21 +361,21 @@ fn blocking_streams_wait_for_the_default_stream_and_others_do_not() {
     launch_meet(0, cell, first);
     assert_eq!(launch(fill, 1, 1, blocking, &[second, 2]), 0);
     assert_eq!(launch(fill, 1, 1, free, &[alloc(8), 2]), 0);
-    ok!(stream::cuStreamSynchronize, free);
-    assert_eq!(
-        call!(stream::cuStreamQuery, blocking),
+    ok!(stream::cuStreamSynchronize(free));
+    gives!(
+        stream::cuStreamQuery(blocking),
         NOT_READY,
         "behind the default stream"
     );
     cell.fetch_add(1, Ordering::AcqRel);
-    ok!(stream::cuStreamSynchronize, blocking);
+    ok!(stream::cuStreamSynchronize(blocking));
     assert_eq!(
         read(first, 1),
         [1],
         "so the default stream's kernel is done"
     );
     // The other way round: the default stream waits for what blocking streams have.
-    ok!(fill::cuMemsetD8_v2, first, 0, 8);
+    ok!(fill::cuMemsetD8_v2(first, 0, 8));
     assert_eq!(launch(delay, 1, 1, blocking, &[first, 50 * MILLISECOND]), 0);
     assert_eq!(read(first, 1), [1], "a copy of the default stream");
 }
@@ -437,54 +389,38 @@ fn events_order_streams_and_keep_times() {
     let (start, end) = (new_event(0), new_event(0));
     let (cell, first, second) = (meeting(), alloc(8), alloc(8));
     let mut milliseconds = 0f32;
-    assert_eq!(
-        call!(
-            event::cuEventElapsedTime,
-            out(&mut milliseconds),
-            start,
-            end
-        ),
+    gives!(
+        event::cuEventElapsedTime(out(&mut milliseconds), start, end),
         400,
         "never recorded"
     );
-    ok!(event::cuEventQuery, start);
-    ok!(event::cuEventRecord, start, one);
+    ok!(event::cuEventQuery(start));
+    ok!(event::cuEventRecord(start, one));
     launch_meet(one, cell, first);
     assert_eq!(launch(delay, 1, 1, one, &[first, 60 * MILLISECOND]), 0);
-    ok!(event::cuEventRecord, end, one);
-    assert_eq!(call!(event::cuEventQuery, end), NOT_READY);
-    assert_eq!(
-        call!(
-            event::cuEventElapsedTime,
-            out(&mut milliseconds),
-            start,
-            end
-        ),
+    ok!(event::cuEventRecord(end, one));
+    gives!(event::cuEventQuery(end), NOT_READY);
+    gives!(
+        event::cuEventElapsedTime(out(&mut milliseconds), start, end),
         NOT_READY
     );
-    ok!(stream::cuStreamWaitEvent, two, end, 0);
+    ok!(stream::cuStreamWaitEvent(two, end, 0));
     assert_eq!(launch(fill, 1, 1, two, &[second, 9]), 0);
     cell.fetch_add(1, Ordering::AcqRel);
-    ok!(stream::cuStreamSynchronize, two);
-    ok!(event::cuEventQuery, end);
-    ok!(event::cuEventSynchronize, end);
-    ok!(
-        event::cuEventElapsedTime,
+    ok!(stream::cuStreamSynchronize(two));
+    ok!(event::cuEventQuery(end));
+    ok!(event::cuEventSynchronize(end));
+    ok!(event::cuEventElapsedTime(
         out(&mut milliseconds),
         start,
         end
-    );
+    ));
     assert!((60.0..1000.0).contains(&milliseconds), "{milliseconds} ms");
     let untimed = new_event(2);
-    ok!(event::cuEventRecord, untimed, one);
-    ok!(event::cuEventSynchronize, untimed);
-    assert_eq!(
-        call!(
-            event::cuEventElapsedTime,
-            out(&mut milliseconds),
-            start,
-            untimed
-        ),
+    ok!(event::cuEventRecord(untimed, one));
+    ok!(event::cuEventSynchronize(untimed));
+    gives!(
+        event::cuEventElapsedTime(out(&mut milliseconds), start, untimed),
         400
     );
 }
@@ -499,11 +435,11 @@ fn events_for_other_processes_leave_no_pages_behind() {
     let before = pages();
     for _ in 0..8 {
         let shared = new_event(6);
-        ok!(event::cuEventRecord, shared, 0);
-        ok!(event::cuEventSynchronize, shared);
-        ok!(event::cuEventDestroy_v2, shared);
+        ok!(event::cuEventRecord(shared, 0));
+        ok!(event::cuEventSynchronize(shared));
+        ok!(event::cuEventDestroy_v2(shared));
     }
-    ok!(context::cuCtxSynchronize);
+    ok!(context::cuCtxSynchronize());
     eventually(|| pages() == before);
 }
 
@@ -534,10 +470,9 @@ const TAKES: &str = r#"
 #[test]
 fn a_stack_is_no_larger_than_a_thread_can_have() {
     let _fixture = Fixture::new();
-    ok!(context::cuCtxSetLimit, 0, 512 << 10);
-    assert_eq!(call!(context::cuCtxSetLimit, 0, 1 << 30), INVALID_VALUE);
-    let mut stack = 0;
-    ok!(context::cuCtxGetLimit, out(&mut stack), 0);
+    ok!(context::cuCtxSetLimit(0, 512 << 10));
+    gives!(context::cuCtxSetLimit(0, 1 << 30), INVALID_VALUE);
+    let stack = made!(|to| context::cuCtxGetLimit(to, 0));
     assert_eq!(stack, 512 << 10);
 }
 
@@ -551,7 +486,7 @@ fn the_heap_of_kernels_is_as_large_as_its_limit() {
         read(target, 1)[0]
     };
     assert_eq!(take(), 0, "8 MiB");
-    ok!(context::cuCtxSetLimit, 2, 64 << 20);
+    ok!(context::cuCtxSetLimit(2, 64 << 20));
     assert_ne!(take(), 0, "64 MiB");
 }
 
@@ -559,18 +494,18 @@ fn the_heap_of_kernels_is_as_large_as_its_limit() {
 fn a_primary_context_is_made_again_once_it_is_gone() {
     let _fixture = Fixture::new();
     let mut primary = 0;
-    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
-    ok!(context::cuCtxPushCurrent_v2, primary);
+    ok!(device::cuDevicePrimaryCtxRetain(out(&mut primary), 0));
+    ok!(context::cuCtxPushCurrent_v2(primary));
     let delay = function(load(PTX), "delay");
     assert_eq!(launch(delay, 1, 1, 0, &[alloc(8), 100 * MILLISECOND]), 0);
-    let releasing = std::thread::spawn(|| ok!(device::cuDevicePrimaryCtxRelease_v2, 0));
+    let releasing = std::thread::spawn(|| ok!(device::cuDevicePrimaryCtxRelease_v2(0)));
     std::thread::sleep(Duration::from_millis(20));
-    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
+    ok!(device::cuDevicePrimaryCtxRetain(out(&mut primary), 0));
     releasing.join().unwrap();
-    ok!(context::cuCtxSetCurrent, primary);
-    ok!(memory::cuMemFree_v2, alloc(8));
-    ok!(context::cuCtxPopCurrent_v2, nowhere());
-    ok!(device::cuDevicePrimaryCtxRelease_v2, 0);
+    ok!(context::cuCtxSetCurrent(primary));
+    ok!(memory::cuMemFree_v2(alloc(8)));
+    ok!(context::cuCtxPopCurrent_v2(nowhere()));
+    ok!(device::cuDevicePrimaryCtxRelease_v2(0));
 }
 
 #[test]
@@ -580,15 +515,15 @@ fn who_waits_for_an_event_waits_for_the_record_that_there_was() {
     let (slow, quick, waiting) = (new_stream(1), new_stream(1), new_stream(1));
     let (target, copied) = (alloc(8), alloc(8));
     let again = new_event(0);
-    ok!(fill::cuMemsetD8_v2, target, 0, 8);
-    ok!(context::cuCtxSynchronize);
+    ok!(fill::cuMemsetD8_v2(target, 0, 8));
+    ok!(context::cuCtxSynchronize());
     assert_eq!(launch(delay, 1, 1, slow, &[target, 100 * MILLISECOND]), 0);
-    ok!(event::cuEventRecord, again, slow);
-    ok!(stream::cuStreamWaitEvent, waiting, again, 0);
-    ok!(event::cuEventRecord, again, quick);
-    ok!(event::cuEventSynchronize, again);
-    ok!(copy::cuMemcpyDtoDAsync_v2, copied, target, 8, waiting);
-    ok!(stream::cuStreamSynchronize, waiting);
+    ok!(event::cuEventRecord(again, slow));
+    ok!(stream::cuStreamWaitEvent(waiting, again, 0));
+    ok!(event::cuEventRecord(again, quick));
+    ok!(event::cuEventSynchronize(again));
+    ok!(copy::cuMemcpyDtoDAsync_v2(copied, target, 8, waiting));
+    ok!(stream::cuStreamSynchronize(waiting));
     assert_eq!(read(copied, 1), [1], "not the later record");
 }
 
@@ -598,31 +533,29 @@ fn pinned_copies_run_in_their_stream_and_pageable_ones_are_taken_at_once() {
     let (cell, flag, target, own) = (meeting(), zeros(1), alloc(1 << 20), new_stream(1));
     let pinned = alloc_host(8).cast::<u64>();
     launch_meet(own, cell, flag);
-    ok!(copy::cuMemcpyDtoHAsync_v2, pinned.cast(), flag, 8, own);
-    assert_eq!(call!(stream::cuStreamQuery, own), NOT_READY);
+    ok!(copy::cuMemcpyDtoHAsync_v2(pinned.cast(), flag, 8, own));
+    gives!(stream::cuStreamQuery(own), NOT_READY);
     // SAFETY: allocated above; the copy may not have run, and reads of a word do not tear.
     assert_eq!(unsafe { pinned.read_volatile() }, 0, "not copied yet");
     let mut small = vec![5u8; 1000];
-    ok!(
-        copy::cuMemcpyHtoDAsync_v2,
+    ok!(copy::cuMemcpyHtoDAsync_v2(
         target,
         small.as_ptr().cast(),
         1000,
         own
-    );
+    ));
     small.fill(6);
     cell.fetch_add(1, Ordering::AcqRel);
-    ok!(stream::cuStreamSynchronize, own);
+    ok!(stream::cuStreamSynchronize(own));
     // SAFETY: allocated above, and the copy has run.
     assert_eq!(unsafe { pinned.read_volatile() }, 1);
     let mut back = vec![0u8; 1000];
-    ok!(
-        copy::cuMemcpyDtoHAsync_v2,
+    ok!(copy::cuMemcpyDtoHAsync_v2(
         back.as_mut_ptr().cast(),
         target,
         1000,
         own
-    );
+    ));
     assert_eq!(
         back, [5; 1000],
         "to pageable memory: done on return, as it was when issued"
@@ -645,23 +578,22 @@ fn host_functions_run_in_the_order_of_the_stream() {
     let _fixture = Fixture::new();
     let (cell, own) = (meeting(), new_stream(1));
     launch_meet(own, cell, alloc(8));
-    ok!(stream::cuLaunchHostFunc, own, Some(count), 3 as *mut c_void);
-    ok!(
-        stream::cuStreamAddCallback,
+    ok!(stream::cuLaunchHostFunc(own, Some(count), 3 as *mut c_void));
+    ok!(stream::cuStreamAddCallback(
         own,
         Some(keep_status),
         std::ptr::null_mut(),
         0
-    );
+    ));
     assert_eq!(CALLS.load(Ordering::SeqCst), 0);
     cell.fetch_add(1, Ordering::AcqRel);
-    ok!(stream::cuStreamSynchronize, own);
+    ok!(stream::cuStreamSynchronize(own));
     assert_eq!(CALLS.load(Ordering::SeqCst), 3);
     assert_eq!(STATUS.load(Ordering::SeqCst), 0);
 }
 
 unsafe extern "C" fn call_back_in(_data: *mut c_void) {
-    let code = call!(context::cuCtxSynchronize);
+    let code = call!(context::cuCtxSynchronize());
     INSIDE.store(code, Ordering::SeqCst);
 }
 
@@ -670,13 +602,12 @@ static INSIDE: AtomicU32 = AtomicU32::new(0);
 #[test]
 fn host_functions_must_not_wait_for_their_own_stream() {
     let _fixture = Fixture::new();
-    ok!(
-        stream::cuLaunchHostFunc,
+    ok!(stream::cuLaunchHostFunc(
         0,
         Some(call_back_in),
         std::ptr::null_mut()
-    );
-    ok!(context::cuCtxSynchronize);
+    ));
+    ok!(context::cuCtxSynchronize());
     assert_eq!(
         INSIDE.load(Ordering::SeqCst),
         800,
@@ -692,7 +623,7 @@ fn kernels_of_two_streams_run_at_the_same_time() {
     for own in [met, met + 8] {
         assert_eq!(launch(meet, 1, 1, new_stream(1), &[cell, 2, own]), 0);
     }
-    ok!(context::cuCtxSynchronize);
+    ok!(context::cuCtxSynchronize());
     assert_eq!(read(met, 2), [1; 2], "each waits for the other");
 }
 
@@ -701,11 +632,8 @@ fn a_cooperative_launch_must_fit_the_device() {
     let _fixture = Fixture::new();
     let empty = function(load(PTX), "empty");
     let cooperative = gtrace_softgpu::api::launch::cuLaunchCooperativeKernel;
-    ok!(cooperative, empty, 8, 1, 1, 1024, 1, 1, 0, 0, In::NULL);
-    assert_eq!(
-        call!(cooperative, empty, 9, 1, 1, 1024, 1, 1, 0, 0, In::NULL),
-        720
-    );
+    ok!(cooperative(empty, 8, 1, 1, 1024, 1, 1, 0, 0, In::NULL));
+    gives!(cooperative(empty, 9, 1, 1, 1024, 1, 1, 0, 0, In::NULL), 720);
 }
 
 #[test]
@@ -716,7 +644,7 @@ fn a_destroyed_stream_still_does_its_work() {
     let (flag, target, own) = (alloc(8), alloc(8), new_stream(0));
     assert_eq!(launch(delay, 1, 1, own, &[flag, 30 * MILLISECOND]), 0);
     assert_eq!(launch(fill, 1, 1, own, &[target, 8]), 0);
-    ok!(stream::cuStreamDestroy_v2, own);
+    ok!(stream::cuStreamDestroy_v2(own));
     assert_eq!(read(target, 1), [8], "the default stream waits for it");
 }
 
@@ -725,17 +653,20 @@ fn a_stream_waits_for_a_value_of_memory() {
     let _fixture = Fixture::new();
     let fill = function(load(PTX), "fill");
     let (word, target, own) = (alloc_host(8), alloc(8), new_stream(1));
-    let unknown = call!(stream::cuStreamWaitValue32, own, word as u64, 5, 4);
-    assert_eq!(unknown, INVALID_VALUE, "no comparison has this number");
-    ok!(stream::cuStreamWaitValue32, own, word as u64, 5, 0);
+    gives!(
+        stream::cuStreamWaitValue32(own, word as u64, 5, 4),
+        INVALID_VALUE,
+        "no comparison has this number"
+    );
+    ok!(stream::cuStreamWaitValue32(own, word as u64, 5, 0));
     assert_eq!(launch(fill, 1, 1, own, &[target, 6]), 0);
     std::thread::sleep(Duration::from_millis(5));
-    assert_eq!(call!(stream::cuStreamQuery, own), NOT_READY);
+    gives!(stream::cuStreamQuery(own), NOT_READY);
     // SAFETY: an aligned word of page-locked memory.
     unsafe { AtomicU32::from_ptr(word.cast()) }.store(5, Ordering::Release);
-    ok!(stream::cuStreamSynchronize, own);
-    ok!(stream::cuStreamWriteValue64, own, target, 11, 0);
-    ok!(stream::cuStreamSynchronize, own);
+    ok!(stream::cuStreamSynchronize(own));
+    ok!(stream::cuStreamWriteValue64(own, target, 11, 0));
+    ok!(stream::cuStreamSynchronize(own));
     assert_eq!(read(target, 1), [11]);
 }
 
@@ -751,16 +682,16 @@ fn threads_have_default_streams_of_their_own() {
     let context = fixture.context;
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            ok!(context::cuCtxSetCurrent, context);
+            ok!(context::cuCtxSetCurrent(context));
             // SAFETY: one pointer a parameter.
             let values = unsafe { In::new(pointers.as_ptr()) };
             let launch = gtrace_softgpu::api::launch::cuLaunchKernel_ptsz;
-            ok!(launch, delay, 1, 1, 1, 1, 1, 1, 0, 0, values, In::NULL);
-            assert_eq!(call!(stream::cuStreamQuery_ptsz, 0), NOT_READY);
+            ok!(launch(delay, 1, 1, 1, 1, 1, 1, 0, 0, values, In::NULL));
+            gives!(stream::cuStreamQuery_ptsz(0), NOT_READY);
         });
     });
-    ok!(stream::cuStreamQuery_ptsz, 0);
-    eventually(|| call!(stream::cuStreamQuery, 0) == 0);
+    ok!(stream::cuStreamQuery_ptsz(0));
+    eventually(|| call!(stream::cuStreamQuery(0)) == 0);
     assert_eq!(
         read(flag, 1),
         [1],
@@ -774,19 +705,13 @@ fn memory_freed_in_a_stream_is_freed_after_its_work() {
     let module = load(PTX);
     let (delay, fill) = (function(module, "delay"), function(module, "fill"));
     let own = new_stream(1);
-    let mut temporary = 0;
-    ok!(
-        gtrace_softgpu::api::pool::cuMemAllocAsync,
-        out(&mut temporary),
-        8,
-        own
-    );
+    let temporary = made!(|to| gtrace_softgpu::api::pool::cuMemAllocAsync(to, 8, own));
     let flag = alloc(8);
     assert_eq!(launch(delay, 1, 1, own, &[flag, 20 * MILLISECOND]), 0);
     assert_eq!(launch(fill, 1, 1, own, &[temporary, 1]), 0);
-    ok!(gtrace_softgpu::api::pool::cuMemFreeAsync, temporary, own);
-    ok!(stream::cuStreamSynchronize, own);
-    assert_eq!(call!(memory::cuMemFree_v2, temporary), INVALID_VALUE);
+    ok!(gtrace_softgpu::api::pool::cuMemFreeAsync(temporary, own));
+    ok!(stream::cuStreamSynchronize(own));
+    gives!(memory::cuMemFree_v2(temporary), INVALID_VALUE);
 }
 
 #[test]
@@ -799,16 +724,16 @@ fn many_threads_may_use_one_context() {
         for number in 0..4u64 {
             let total = &total;
             scope.spawn(move || {
-                ok!(context::cuCtxSetCurrent, context);
+                ok!(context::cuCtxSetCurrent(context));
                 for round in 0..50 {
                     let (target, own) = (alloc(32 * 8), new_stream((round & 1) as u32));
                     assert_eq!(launch(fill, 1, 32, own, &[target, number]), 0);
                     let mut values = [9u64; 32];
                     let to = values.as_mut_ptr().cast();
-                    ok!(copy::cuMemcpyDtoHAsync_v2, to, target, 256, own);
+                    ok!(copy::cuMemcpyDtoHAsync_v2(to, target, 256, own));
                     assert_eq!(values, [number; 32]);
-                    ok!(stream::cuStreamDestroy_v2, own);
-                    ok!(memory::cuMemFree_v2, target);
+                    ok!(stream::cuStreamDestroy_v2(own));
+                    ok!(memory::cuMemFree_v2(target));
                     total.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -822,18 +747,18 @@ fn a_stream_whose_last_event_was_waited_for_is_done() {
     let _fixture = Fixture::new();
     let (own, last, target) = (new_stream(0), new_event(2), alloc(8));
     for round in 0..20_000 {
-        ok!(fill::cuMemsetD8Async, target, 1, 8, own);
-        ok!(event::cuEventRecord, last, own);
+        ok!(fill::cuMemsetD8Async(target, 1, 8, own));
+        ok!(event::cuEventRecord(last, own));
         if round % 2 == 0 {
-            ok!(event::cuEventSynchronize, last);
+            ok!(event::cuEventSynchronize(last));
         } else {
-            while call!(event::cuEventQuery, last) == NOT_READY {}
+            while call!(event::cuEventQuery(last)) == NOT_READY {}
         }
-        assert_eq!(call!(stream::cuStreamQuery, own), 0, "round {round}");
+        gives!(stream::cuStreamQuery(own), 0, "round {round}");
         // The legacy default stream waits for this one.
-        assert_eq!(call!(stream::cuStreamQuery, 0), 0, "round {round}");
+        gives!(stream::cuStreamQuery(0), 0, "round {round}");
     }
-    ok!(fill::cuMemsetD8Async, target, 1, 8, own);
-    ok!(stream::cuStreamSynchronize, own);
-    ok!(stream::cuStreamQuery, own);
+    ok!(fill::cuMemsetD8Async(target, 1, 8, own));
+    ok!(stream::cuStreamSynchronize(own));
+    ok!(stream::cuStreamQuery(own));
 }

@@ -95,7 +95,7 @@ fn report_one_way(recorder: &Recorder) {
         let count = unsafe { one_way(calls.as_mut_ptr(), AT_ONCE as u64) } as usize;
         let at = |ago| now.saturating_sub(scale.ticks_of(ago));
         if count > 0 {
-            LastWords::prepare();
+            FinalReport::prepare();
         }
         for call in calls.iter().take(count) {
             recorder.served(&Served {
@@ -116,22 +116,22 @@ fn report_one_way(recorder: &Recorder) {
 }
 
 /// At a thread's end: has the server send the missing times of the thread's calls.
-pub(crate) struct LastWords;
+pub(crate) struct FinalReport;
 
 thread_local! {
-    static LAST_WORDS: LastWords = const { LastWords };
+    static FINAL_REPORT: FinalReport = const { FinalReport };
 }
 
-impl LastWords {
+impl FinalReport {
     /// It is to happen before what this library and the client's keep for the thread is dropped, which is in the opposite
     /// order of its first use.
     pub(crate) fn prepare() {
         gpu::use_thread();
-        let _ = LAST_WORDS.try_with(|_| ());
+        let _ = FINAL_REPORT.try_with(|_| ());
     }
 }
 
-impl Drop for LastWords {
+impl Drop for FinalReport {
     fn drop(&mut self) {
         let _ = catch_unwind(|| {
             let Some(settle) = target::symbol(c"gtrace_shim_settle") else {

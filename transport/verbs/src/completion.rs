@@ -131,10 +131,7 @@ impl Completions {
             };
             notify(self.raw.as_ptr(), 0)
         };
-        match status {
-            0 => Ok(()),
-            status => Err(VerbsError::returned("ibv_req_notify_cq", status)),
-        }
+        VerbsError::check("ibv_req_notify_cq", status)
     }
 
     /// Takes the events that made the channel readable.

@@ -151,9 +151,7 @@ impl Context {
         let status = unsafe {
             (self.functions.ibv_query_port)(self.raw.as_ptr(), number, &raw mut attributes)
         };
-        if status != 0 {
-            return Err(VerbsError::returned("ibv_query_port", status));
-        }
+        VerbsError::check("ibv_query_port", status)?;
         if attributes.state != IBV_PORT_ACTIVE {
             return Err(VerbsError::PortDown {
                 device: self.name.clone(),

@@ -116,6 +116,14 @@ impl VerbsError {
         }
     }
 
+    /// As [`Self::returned`], unless the call succeeded.
+    pub(crate) fn check(call: &'static str, errno: i32) -> Result<(), Self> {
+        match errno {
+            0 => Ok(()),
+            errno => Err(Self::returned(call, errno)),
+        }
+    }
+
     /// From a return value that is an errno, as most of the library's are.
     pub(crate) fn returned(call: &'static str, errno: i32) -> Self {
         Self::Call {

@@ -222,10 +222,7 @@ impl QueuePair {
                 mask,
             )
         };
-        match status {
-            0 => Ok(()),
-            status => Err(VerbsError::returned("ibv_modify_qp", status)),
-        }
+        VerbsError::check("ibv_modify_qp", status)
     }
 
     /// Posts `count` receives for writes with a number, which need no memory of their own. Possible
@@ -251,9 +248,7 @@ impl QueuePair {
                 };
                 post(self.raw.as_ptr(), &raw mut request, &raw mut bad)
             };
-            if status != 0 {
-                return Err(VerbsError::returned("ibv_post_recv", status));
-            }
+            VerbsError::check("ibv_post_recv", status)?;
         }
         Ok(())
     }
@@ -340,10 +335,7 @@ impl QueuePair {
             };
             post(self.raw.as_ptr(), &raw mut request, &raw mut bad)
         };
-        match status {
-            0 => Ok(()),
-            status => Err(VerbsError::returned("ibv_post_send", status)),
-        }
+        VerbsError::check("ibv_post_send", status)
     }
 
     /// Takes what has completed; `each` gets it in order. Whether there was anything.

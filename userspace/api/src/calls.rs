@@ -17,6 +17,7 @@ pub struct CallFailures {
 }
 
 /// One row of the driver-call histograms.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CallStats {
     /// Process id.
@@ -27,18 +28,14 @@ pub struct CallStats {
     /// not the driver's.
     pub device: String,
     /// PCI address of the GPU behind the device file, where it is one's own.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<PciAddress>,
     /// ioctl request number, hex; the name of another system call: `open`, `mmap`, `close`.
     pub ioctl: String,
     /// Name of the operation, where public.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub op: Option<String>,
     /// What the operation is about, hex: the control command of RM_CONTROL, the class of RM_ALLOC.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<String>,
     /// Public name of `code`; `unreadable` where the parameters could not be read or were too short to have one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code_name: Option<String>,
     /// Calls.
     pub count: u64,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Coverage;
 
-/// A live process that uses a GPU. Counts only rise while it lives; `started` tells a number's next process
+/// A live process that uses a GPU. Counts only rise while it lives; `started` distinguishes a number's next process
 /// from it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessUse {

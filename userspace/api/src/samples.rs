@@ -75,18 +75,16 @@ pub struct SampleSeries {
 }
 
 /// One sample, or all samples of a step.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SamplePoint {
     /// Time of the last sample.
     pub time: Timestamp,
     /// The last value of a gauge or counter.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last: Option<f64>,
     /// Of a gauge with more than one sample.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub range: Option<SampleRange>,
     /// Of a histogram.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub durations: Option<SampleDurations>,
 }
 

@@ -27,12 +27,12 @@ gtrace_event::named_enum! {
 }
 
 /// One source, as `gtrace status`, `/api/v1/sources` and `gtrace doctor` show it.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SourceStatus {
     /// The source's name.
     pub name: String,
     /// The witness name that its events carry.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub witness: Option<WitnessName>,
     /// Whether it works.
     pub state: SourceState,
@@ -41,10 +41,8 @@ pub struct SourceStatus {
     /// What it needs.
     pub needs: String,
     /// Why it does not give all, with the cause as the system named it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
     /// How to get it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remedy: Option<String>,
     /// Records taken since start.
     #[serde(default)]
@@ -71,6 +69,7 @@ pub enum TaskState {
 }
 
 /// One thread of the daemon, as `/api/v1/status` shows it.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TaskStatus {
     /// Name, without the `gtrace-` of its thread.
@@ -83,7 +82,6 @@ pub struct TaskStatus {
     #[serde(default)]
     pub replaceable: bool,
     /// Why it failed last.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
     /// Since when it stands so.
     pub since: Timestamp,
@@ -94,7 +92,6 @@ pub struct TaskStatus {
     /// The sources that give nothing without it.
     pub sources: Vec<WitnessName>,
     /// CPU time that its thread has used, seconds; absent where the kernel does not count it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_seconds: Option<f64>,
 }
 
@@ -141,35 +138,30 @@ impl ComponentHealth {
 }
 
 /// What a component costs, as far as that is measured.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComponentCost {
     /// Share of one core that its BPF programs took in the newest window (0.01 = 1 %).
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub core_share: Option<f64>,
     /// CPU time that its thread has used, seconds; absent where it shares a thread with others.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_seconds: Option<f64>,
 }
 
-/// A component: the health of what it watches, when it was last heard of, and what it costs.
+/// A component: the health of what it watches, when it last delivered something, and what it costs.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComponentStatus {
     /// Its name, as in the list of sources.
     pub name: String,
     /// The health that it sees; absent until it was checked.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub health: Option<ComponentHealth>,
     /// When it took its newest samples.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_sample: Option<Timestamp>,
     /// When it last delivered an observation or a sample.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_seen: Option<Timestamp>,
     /// How long ago that was, seconds.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_seen_age_s: Option<f64>,
     /// What it costs; absent where that is not measured.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cost: Option<ComponentCost>,
 }
 
@@ -212,22 +204,19 @@ impl HostHealth {
 }
 
 /// Cost of one BPF program, from the kernel's run statistics over sampled windows where it keeps them.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeCost {
     /// Program name.
     pub probe: String,
     /// The source that it serves.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub witness: Option<WitnessName>,
     /// Mean time of one run over all windows, nanoseconds; this and the next two are absent while the
     /// kernel keeps no run statistics.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mean_ns: Option<f64>,
     /// Runs a second in the newest window.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub runs_per_second: Option<f64>,
     /// Share of one core that the program took in the newest window (0.01 = 1 %).
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub core_share: Option<f64>,
     /// Runs that the kernel skipped because BPF was already running on that CPU.
     pub missed: u64,
@@ -245,6 +234,7 @@ pub struct Footprint {
 }
 
 /// What `gtrace status` and `/api/v1/status` show.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// gtrace's version.
@@ -254,7 +244,6 @@ pub struct Status {
     /// Host name.
     pub host: String,
     /// The machine, whatever its name: derived from /etc/machine-id; absent where there is none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub machine_id: Option<String>,
     /// The kernel's boot id.
     pub boot_id: String,
@@ -263,7 +252,6 @@ pub struct Status {
     /// Whether probes are detached by `gtrace pause` or the kill-switch file.
     pub paused: bool,
     /// The store's file.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub store: Option<PathBuf>,
     /// The newest record in the store.
     pub last_seq: u64,
@@ -287,7 +275,6 @@ pub struct Status {
     /// Cost of every BPF program; empty before it is looked at the first time.
     pub probes: Vec<ProbeCost>,
     /// Why the time of BPF programs is not measured, with the remedy.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub probe_cost_unmeasured: Option<String>,
     /// Processes that have the driver's devices open.
     #[serde(default)]
@@ -295,7 +282,6 @@ pub struct Status {
     /// Own footprint.
     pub footprint: Footprint,
     /// Trouble with the store, if any: records wait in memory until it is over.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub store_problem: Option<String>,
     /// Records that wait in memory meanwhile.
     #[serde(skip_serializing_if = "is_zero", default)]

@@ -11,23 +11,21 @@ use serde::{Deserialize, Serialize};
 pub const SCHEMA_VERSION: u32 = 2;
 
 /// A record as live readers get it, with the event it leads to.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// Version of this format.
     pub schema_version: u32,
     /// Identifies the record for ever. Absent where the store has not taken the record (yet), and
     /// of an event of the history, which stands for all its records.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub id: Option<RecordId>,
     /// The record's number in the store, rising by one: the last part of `id`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seq: Option<u64>,
     /// Whether the store could not take the record so far. The record comes again, with its id, once
     /// the store has taken it; if the daemon ends before, never.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub provisional: bool,
     /// What was appended. Absent of a new event, which is `event` itself.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub change: Option<EventChange>,
     /// The event with the change applied.
     pub event: Event,
@@ -69,15 +67,14 @@ impl Published {
 }
 
 /// A change of an incident as live readers get it: `/api/v1/incidents/stream`.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedIncident {
     /// Version of this format.
     pub schema_version: u32,
     /// Identifies the record for ever. Absent of an incident of the history.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub id: Option<RecordId>,
     /// The record's number in the store, rising by one: the last part of `id`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seq: Option<u64>,
     /// The incident as it is now.
     pub incident: Incident,

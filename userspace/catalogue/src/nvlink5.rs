@@ -3,7 +3,7 @@
 //! Sources of the facts, said in our own words: the decode sheet of NVIDIA's public Xid
 //! catalogue (unit, bits 20 to 25 of the first word, second word, action buckets); the link-down
 //! reasons from the public port diagnostics register of NVIDIA's network adapters, whose numbers
-//! the NETIR unit shares. Branch 575 renamed units; the names in the line tell the branch.
+//! the NETIR unit shares. Branch 575 renamed units; the names in the line show the branch.
 
 /// How far the public decode says that an NVLink 5 error reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn unit_names_tell_the_driver_branch() {
+    fn unit_names_show_the_driver_branch() {
         let old = nvlink5_decode(149, "NETIR_LINK_EVT", 2, 0).unwrap();
         let new = nvlink5_decode(149, "NETIR_LINK_DOWN", 2, 0).unwrap();
         assert_eq!((old.branch, new.branch), (Some("<575"), Some(">=575")));

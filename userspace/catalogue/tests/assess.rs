@@ -7,6 +7,7 @@ use gtrace_event::Severity::{Critical, Fatal, Info, Warning};
 use gtrace_event::{
     Action, Advice, Detail, Gpu, Kind, Occurrence, Provenance, Severity, SlotChange,
 };
+use serde_json::Value;
 
 fn occurrence(kind: Kind, fill: impl FnOnce(&mut Detail)) -> Occurrence {
     let mut occ = Occurrence::new(kind, Severity::Info, "");
@@ -18,6 +19,21 @@ fn occurrence(kind: Kind, fill: impl FnOnce(&mut Detail)) -> Occurrence {
 fn assess(mut occ: Occurrence) -> (Severity, Advice) {
     let advice = Catalogue::builtin().assess(&mut occ);
     (occ.severity, advice)
+}
+
+/// Assesses an occurrence a line: its kind, what its detail has, and behind `=` severity and, unless it is left out, rule.
+fn table(cases: &str) {
+    for case in cases.lines().filter(|case| !case.is_empty()) {
+        let (given, want) = case.split_once(" = ").unwrap();
+        let (kind, detail) = given.split_once(' ').unwrap_or((given, "{}"));
+        let fields: Value = serde_json::from_str(detail).unwrap();
+        let (severity, advice) = assess(occurrence(kind.parse().unwrap(), |d| {
+            *d = serde_json::from_value(fields.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&*d).unwrap(), fields);
+        }));
+        let (want, of) = want.split_once(' ').unwrap_or((want, rule(&advice)));
+        assert_eq!((severity.name(), rule(&advice)), (want, of), "{case}");
+    }
 }
 
 fn xid(code: u32, fill: impl FnOnce(&mut Detail)) -> (Severity, Advice) {
@@ -83,20 +99,17 @@ fn an_unknown_code_says_so_and_opens_a_ticket() {
 
 #[test]
 fn memory_errors_follow_the_resets_that_the_driver_asks_for() {
-    let of = |code, reset, drain| {
-        xid(code, |d| {
-            d.xid.reset_required = reset;
-            d.xid.drain_reset_required = drain;
-        })
-        .0
-    };
-    assert_eq!(of(94, None, None), Warning);
-    assert_eq!(of(94, Some(false), Some(false)), Warning);
-    assert_eq!(of(94, Some(false), Some(true)), Critical);
-    assert_eq!(of(94, Some(true), Some(false)), Fatal);
-    assert_eq!(of(95, None, None), Fatal);
-    assert_eq!(of(95, Some(true), Some(false)), Fatal);
-    assert_eq!(of(95, Some(false), Some(false)), Critical);
+    table(
+        r#"
+xid {"xid": 94} = warning
+xid {"xid": 94, "reset_required": false, "drain_reset_required": false} = warning
+xid {"xid": 94, "reset_required": false, "drain_reset_required": true} = critical
+xid {"xid": 94, "reset_required": true, "drain_reset_required": false} = fatal
+xid {"xid": 95} = fatal
+xid {"xid": 95, "reset_required": true, "drain_reset_required": false} = fatal
+xid {"xid": 95, "reset_required": false, "drain_reset_required": false} = critical
+"#,
+    );
 }
 
 #[test]
@@ -135,10 +148,16 @@ fn a_channel_removed_because_of_another_xid_points_to_it() {
     assert!(advice.vendor.iter().any(|s| s.contains("Xid 31")));
 }
 
-fn nvlink5(code: u32, unit: &str, said: &str, sub: u32, status: &str) -> (Severity, Advice) {
+fn nvlink5(
+    code: u32,
+    unit: &str,
+    severity_text: &str,
+    sub: u32,
+    status: &str,
+) -> (Severity, Advice) {
     xid(code, |d| {
         d.xid.sub_unit = Some(unit.to_owned());
-        d.xid.sub_severity = Some(said.to_owned());
+        d.xid.sub_severity = Some(severity_text.to_owned());
         d.xid.sub_code = Some(sub);
         d.xid.words = vec!["0x40988e2".to_owned(), status.to_owned()];
         d.fabric.link = Some(12);
@@ -171,33 +190,16 @@ fn nvlink5_link_down_names_link_and_reason() {
 
 #[test]
 fn nvlink4_status_bits_may_take_the_alarm_back() {
-    let of = |words: &[&str]| {
-        xid(74, |d| {
-            d.xid.words = words.iter().map(|w| (*w).to_owned()).collect()
-        })
-        .0
-    };
-    assert_eq!(of(&[]), Fatal);
-    assert_eq!(of(&["0x1", "0x0", "0x0", "0x0", "0x0", "0x0", "0x0"]), Info);
-    assert_eq!(
-        of(&["0x200000", "0x0", "0x0", "0x0", "0x0", "0x0", "0x0"]),
-        Warning
-    );
-    assert_eq!(
-        of(&["0x2", "0x0", "0x0", "0x10000", "0x0", "0x0", "0x0"]),
-        Warning
-    );
-    assert_eq!(
-        of(&["0x0", "0x0", "0x0", "0x0", "0x100000", "0x0", "0x0"]),
-        Warning
-    );
-    assert_eq!(
-        of(&["0x10", "0x0", "0x0", "0x0", "0x0", "0x0", "0x0"]),
-        Fatal
-    );
-    assert_eq!(
-        of(&["0x1", "0x0", "0x1", "0x0", "0x0", "0x0", "0x0"]),
-        Fatal
+    table(
+        r#"
+xid {"xid": 74} = fatal
+xid {"xid": 74, "words": ["0x1", "0x0", "0x0", "0x0", "0x0", "0x0", "0x0"]} = info
+xid {"xid": 74, "words": ["0x200000", "0x0", "0x0", "0x0", "0x0", "0x0", "0x0"]} = warning
+xid {"xid": 74, "words": ["0x2", "0x0", "0x0", "0x10000", "0x0", "0x0", "0x0"]} = warning
+xid {"xid": 74, "words": ["0x0", "0x0", "0x0", "0x0", "0x100000", "0x0", "0x0"]} = warning
+xid {"xid": 74, "words": ["0x10", "0x0", "0x0", "0x0", "0x0", "0x0", "0x0"]} = fatal
+xid {"xid": 74, "words": ["0x1", "0x0", "0x1", "0x0", "0x0", "0x0", "0x0"]} = fatal
+"#,
     );
 }
 
@@ -229,18 +231,13 @@ fn aer_goes_by_class() {
 
 #[test]
 fn containment_and_failed_recovery_page_and_a_recovery_is_good_news() {
-    let of = |dpc: Option<&str>, recovery: Option<&str>| {
-        let (severity, advice) = assess(occurrence(Kind::Aer, |d| {
-            d.aer.dpc_reason = dpc.map(str::to_owned);
-            d.aer.recovery = recovery.map(str::to_owned);
-        }));
-        (severity, rule(&advice).to_owned())
-    };
-    let want = |severity, rule: &str| (severity, rule.to_owned());
-    assert_eq!(of(Some("ERR_FATAL"), None), want(Critical, "aer:contained"));
-    let failed = want(Critical, "aer:recovery_failed");
-    assert_eq!(of(None, Some("failed")), failed);
-    assert_eq!(of(None, Some("successful")), want(Info, "aer:recovered"));
+    table(
+        r#"
+aer {"dpc_reason": "ERR_FATAL"} = critical aer:contained
+aer {"recovery": "failed"} = critical aer:recovery_failed
+aer {"recovery": "successful"} = info aer:recovered
+"#,
+    );
 }
 
 #[test]
@@ -305,97 +302,66 @@ fn a_link_that_the_kernel_calls_limited_is_a_fault_only_of_a_gpu_with_fewer_lane
 
 #[test]
 fn sxids_believe_the_line_over_the_table() {
-    let of = |code, scope: Option<&str>| {
-        assess(occurrence(Kind::Sxid, |d| {
-            d.fabric.sxid = Some(code);
-            d.fabric.scope = scope.map(str::to_owned);
-        }))
-        .0
-    };
-    assert_eq!(of(12028, Some("Non-fatal")), Warning);
-    assert_eq!(of(12028, Some("Fatal")), Critical);
-    assert_eq!(of(20034, Some("Fatal")), Fatal);
-    assert_eq!(of(20034, None), Fatal);
-    assert_eq!(of(20034, Some("Non-fatal")), Warning);
-    assert_eq!(of(10005, None), Info);
-    assert_eq!(of(99999, Some("Fatal")), Critical);
+    table(
+        r#"
+sxid {"sxid": 12028, "scope": "Non-fatal"} = warning
+sxid {"sxid": 12028, "scope": "Fatal"} = critical
+sxid {"sxid": 20034, "scope": "Fatal"} = fatal
+sxid {"sxid": 20034} = fatal
+sxid {"sxid": 20034, "scope": "Non-fatal"} = warning
+sxid {"sxid": 10005} = info
+sxid {"sxid": 99999, "scope": "Fatal"} = critical
+"#,
+    );
 }
 
 #[test]
 fn ends_of_processes_go_by_signal_and_status() {
-    let of = |code: Option<u32>, signal: Option<u32>| {
-        let (severity, advice) = assess(occurrence(Kind::GpuProcessExit, |d| {
-            d.process_exit.exit_code = code;
-            d.process_exit.signal = signal;
-        }));
-        (severity, rule(&advice).to_owned())
-    };
-    let want = |severity, part: &str| (severity, format!("gpu_process_exit:{part}"));
-    assert_eq!(of(Some(0), None), want(Info, "ok"));
-    assert_eq!(of(Some(1), None), want(Warning, "failed"));
-    assert_eq!(of(None, Some(9)), want(Warning, "killed"));
-    assert_eq!(of(None, Some(11)), want(Warning, "crashed"));
-    assert_eq!(of(None, Some(15)), want(Info, "stopped"));
-    assert_eq!(of(Some(137), None), want(Warning, "killed"));
-    assert_eq!(of(Some(139), None), want(Warning, "crashed"));
-    assert_eq!(of(Some(0), Some(0)), want(Info, "ok"));
+    table(
+        r#"
+gpu_process_exit {"exit_code": 0} = info gpu_process_exit:ok
+gpu_process_exit {"exit_code": 1} = warning gpu_process_exit:failed
+gpu_process_exit {"signal": 9} = warning gpu_process_exit:killed
+gpu_process_exit {"signal": 11} = warning gpu_process_exit:crashed
+gpu_process_exit {"signal": 15} = info gpu_process_exit:stopped
+gpu_process_exit {"exit_code": 137} = warning gpu_process_exit:killed
+gpu_process_exit {"exit_code": 139} = warning gpu_process_exit:crashed
+gpu_process_exit {"exit_code": 0, "signal": 0} = info gpu_process_exit:ok
+"#,
+    );
 }
 
 #[test]
 fn throttling_goes_by_the_worst_reason_however_it_is_spelt() {
-    let of = |reasons: &[&str]| {
-        assess(occurrence(Kind::Throttle, |d| {
-            d.sample.reasons = reasons.iter().map(|r| (*r).to_owned()).collect();
-        }))
-        .0
-    };
-    assert_eq!(of(&["SwPowerCap"]), Info);
-    assert_eq!(of(&["GpuIdle"]), Info);
-    assert_eq!(of(&["SwThermalSlowdown"]), Warning);
-    assert_eq!(of(&["HwSlowdown"]), Warning);
-    assert_eq!(
-        of(&["SwPowerCap", "HwSlowdown", "HwThermalSlowdown"]),
-        Critical
+    table(
+        r#"
+throttle {"reasons": ["SwPowerCap"]} = info
+throttle {"reasons": ["GpuIdle"]} = info
+throttle {"reasons": ["SwThermalSlowdown"]} = warning
+throttle {"reasons": ["HwSlowdown"]} = warning
+throttle {"reasons": ["SwPowerCap", "HwSlowdown", "HwThermalSlowdown"]} = critical
+throttle {"reasons": ["HW_POWER_BRAKE_SLOWDOWN"]} = critical
+throttle {"reasons": ["hw_thermal_slowdown"]} = critical
+"#,
     );
-    assert_eq!(of(&["HW_POWER_BRAKE_SLOWDOWN"]), Critical);
-    assert_eq!(of(&["hw_thermal_slowdown"]), Critical);
 }
 
 #[test]
 fn readings_go_by_what_rose() {
-    let of = |kind, metric: &str, value: f64, limit: Option<f64>| {
-        assess(occurrence(kind, |d| {
-            d.sample.metric = Some(metric.to_owned());
-            d.sample.value = Some(value);
-            d.sample.limit = limit;
-        }))
-        .0
-    };
-    assert_eq!(
-        of(Kind::Ecc, "ecc_volatile_uncorrected_total", 1.0, None),
-        Critical
+    table(
+        r#"
+ecc {"metric": "ecc_volatile_uncorrected_total", "value": 1.0} = critical
+ecc {"metric": "ecc_volatile_corrected_total", "value": 1.0} = info
+ecc {"metric": "ecc_volatile_corrected_total", "value": 9.0, "limit": 5.0} = warning
+row_remap {"metric": "row_remap_pending", "value": 1.0} = warning
+row_remap {"metric": "row_remap_pending", "value": 0.0} = info
+row_remap {"metric": "row_remap_failure", "value": 1.0} = critical
+row_remap {"metric": "row_remap_uncorrectable", "value": 1.0} = warning
+nvlink {"metric": "nvlink_crc_errors_total", "value": 5.0} = warning
+nvlink {"metric": "nvlink_state", "value": 0.0} = critical
+pcie_link {"metric": "pcie_replay_total", "value": 3.0} = info
+"#,
     );
-    assert_eq!(
-        of(Kind::Ecc, "ecc_volatile_corrected_total", 1.0, None),
-        Info
-    );
-    assert_eq!(
-        of(Kind::Ecc, "ecc_volatile_corrected_total", 9.0, Some(5.0)),
-        Warning
-    );
-    assert_eq!(of(Kind::RowRemap, "row_remap_pending", 1.0, None), Warning);
-    assert_eq!(of(Kind::RowRemap, "row_remap_pending", 0.0, None), Info);
-    assert_eq!(of(Kind::RowRemap, "row_remap_failure", 1.0, None), Critical);
-    assert_eq!(
-        of(Kind::RowRemap, "row_remap_uncorrectable", 1.0, None),
-        Warning
-    );
-    assert_eq!(
-        of(Kind::Nvlink, "nvlink_crc_errors_total", 5.0, None),
-        Warning
-    );
-    assert_eq!(of(Kind::Nvlink, "nvlink_state", 0.0, None), Critical);
-    assert_eq!(of(Kind::PcieLink, "pcie_replay_total", 3.0, None), Info);
 }
 
 #[test]
@@ -476,18 +442,35 @@ fn an_nvlink_with_too_many_bit_errors_and_one_that_failed_to_recover() {
 }
 
 #[test]
-fn a_narrow_pcie_link_is_worse_than_a_slow_one() {
-    let of = |width, speed: &str| {
-        assess(occurrence(Kind::PcieLink, |d| {
-            d.sample.width = Some(width);
-            d.sample.max_width = Some(16);
-            d.sample.speed = Some(speed.to_owned());
-            d.sample.max_speed = Some("32.0 GT/s PCIe".to_owned());
-        }))
-        .0
+fn crc_errors_of_an_nvlink_are_no_warning_below_the_rate_of_dcgm() {
+    let of = |message: &str, error: Option<&str>| {
+        let mut occ = occurrence(Kind::Nvlink, |d| {
+            d.host.error = error.map(str::to_owned);
+            d.sample.metric = Some("gtrace_gpu_nvlink_errors".to_owned());
+        });
+        message.clone_into(&mut occ.message);
+        let (severity, advice) = assess(occ);
+        (severity, rule(&advice).to_owned())
     };
-    assert_eq!(of(8, "32.0 GT/s PCIe"), Warning);
-    assert_eq!(of(16, "2.5 GT/s PCIe"), Info);
+    for name in ["crc_flit", "crc_data"] {
+        let few = of(&format!("NVLink 3 counted {name} errors"), None);
+        assert_eq!(few, (Info, "nvlink:crc".to_owned()));
+        let text = format!("NVLinks counted 100 {name} errors a second or more");
+        let many = of(&text, Some("CRC error rate"));
+        assert_eq!(many, (Warning, "nvlink:crc_errors".to_owned()));
+    }
+    let replay = of("NVLink 3 counted replay errors", None);
+    assert_eq!(replay, (Warning, "nvlink".to_owned()));
+}
+
+#[test]
+fn a_narrow_pcie_link_is_worse_than_a_slow_one() {
+    table(
+        r#"
+pcie_link {"width": 8, "max_width": 16, "speed": "32.0 GT/s PCIe", "max_speed": "32.0 GT/s PCIe"} = warning
+pcie_link {"width": 16, "max_width": 16, "speed": "2.5 GT/s PCIe", "max_speed": "32.0 GT/s PCIe"} = info
+"#,
+    );
     let mut occ = occurrence(Kind::PcieLink, |d| {
         d.sample.speed = Some("8 GT/s".to_owned());
         d.sample.max_speed = Some("32 GT/s".to_owned());
@@ -497,7 +480,7 @@ fn a_narrow_pcie_link_is_worse_than_a_slow_one() {
 }
 
 #[test]
-fn oom_kills_tell_a_full_host_from_a_full_control_group() {
+fn oom_kills_distinguish_a_full_host_from_a_full_control_group() {
     let of = |constraint: &str| {
         assess(occurrence(Kind::OomKill, |d| {
             d.host.constraint = Some(constraint.to_owned());
@@ -526,17 +509,14 @@ fn oom_kills_tell_a_full_host_from_a_full_control_group() {
 
 #[test]
 fn slow_calls_are_worse_far_beyond_their_threshold() {
-    let of = |took, limit| {
-        assess(occurrence(Kind::SlowCall, |d| {
-            d.api.latency_ns = took;
-            d.api.threshold_ns = limit;
-        }))
-        .0
-    };
-    assert_eq!(of(Some(200), Some(100)), Info);
-    assert_eq!(of(Some(1000), Some(100)), Warning);
-    assert_eq!(of(Some(1000), Some(0)), Warning);
-    assert_eq!(of(None, None), Info);
+    table(
+        r#"
+slow_call {"latency_ns": 200, "threshold_ns": 100} = info
+slow_call {"latency_ns": 1000, "threshold_ns": 100} = warning
+slow_call {"latency_ns": 1000, "threshold_ns": 0} = warning
+slow_call = info
+"#,
+    );
 }
 
 #[test]
@@ -549,61 +529,46 @@ fn names_and_actions_can_be_asked_for() {
     assert_eq!(catalogue.name(&occ), None);
 }
 
-/// What the decoder's word for an error of the host comes to: rule, severity, the word, whether it was corrected.
-const OF_THE_HOST: &str = "
-gpu_hang:watchdog|warning|RC watchdog|
-gpu_hang:gsp|critical|repeated GSP RPC errors|
-iommu_fault|warning|IO_PAGE_FAULT|
-cpu_stall:hard_lockup|critical|hard lockup|
-cpu_stall:rcu|warning|RCU stall|
-cpu_stall:rcu|warning|RCU thread starved|
-cpu_stall:work_queue|warning|work queue stuck|
-machine_check:corrected|info|machine check|true
-machine_check:uncorrected|critical|machine check|false
-machine_check:deferred|critical|deferred error|false
-dimm_error:corrected|info|memory read error|true
-dimm_error:uncorrected|critical|memory read error|false
-efa_error|critical|admin queue closed|
-efa_error:command|warning|command failed|
-netfs_stall|warning|not responding|
-netfs_stall:timed_out|warning|timed out|
-netfs_stall:ok|info|answers again|
-service_failed|warning|failed|
-service_failed:restarts|warning|restarts|
-service_failed:ok|info|runs again|
-disk_lost|critical|reset failed|
-disk_lost:path|warning|no usable path|
-raid_degraded|warning|disk failed|
-raid_degraded:failed|critical|array failed|
-io_error|warning|I/O error|
-io_error:lost_write|critical|lost async page write|
-fs_error|warning|metadata corrupt|
-fs_error:journal|critical|journal aborted|
-host_restart|warning|no shutdown|
-host_restart:panic|critical|Fatal exception|
-kernel_panic|fatal|x|
-kernel_oops|critical|x|
-file_limit|critical||
-cpu_throttle|warning|core|
-";
-
 #[test]
 fn faults_of_the_host_go_by_what_the_kernel_said() {
-    for row in OF_THE_HOST.lines().filter(|row| !row.is_empty()) {
-        let [name, severity, error, corrected] = row.split('|').collect::<Vec<_>>()[..] else {
-            panic!("{row}");
-        };
-        let kind = name.split(':').next().unwrap().parse().unwrap();
-        let (have, advice) = assess(occurrence(kind, |d| {
-            d.host.error = Some(error.to_owned());
-            d.host.corrected = corrected.parse().ok();
-        }));
-        assert_eq!(
-            (have, rule(&advice)),
-            (severity.parse::<Severity>().unwrap(), name),
-            "{row}"
-        );
-    }
+    table(
+        r#"
+gpu_hang {"error": "RC watchdog"} = warning gpu_hang:watchdog
+gpu_hang {"error": "repeated GSP RPC errors"} = critical gpu_hang:gsp
+iommu_fault {"error": "IO_PAGE_FAULT"} = warning iommu_fault
+cpu_stall {"error": "hard lockup"} = critical cpu_stall:hard_lockup
+cpu_stall {"error": "RCU stall"} = warning cpu_stall:rcu
+cpu_stall {"error": "RCU thread starved"} = warning cpu_stall:rcu
+cpu_stall {"error": "work queue stuck"} = warning cpu_stall:work_queue
+machine_check {"error": "machine check", "corrected": true} = info machine_check:corrected
+machine_check {"error": "machine check", "corrected": false} = critical machine_check:uncorrected
+machine_check {"error": "deferred error", "corrected": false} = critical machine_check:deferred
+dimm_error {"error": "memory read error", "corrected": true} = info dimm_error:corrected
+dimm_error {"error": "memory read error", "corrected": false} = critical dimm_error:uncorrected
+efa_error {"error": "admin queue closed"} = critical efa_error
+efa_error {"error": "command failed"} = warning efa_error:command
+netfs_stall {"error": "not responding"} = warning netfs_stall
+netfs_stall {"error": "timed out"} = warning netfs_stall:timed_out
+netfs_stall {"error": "answers again"} = info netfs_stall:ok
+service_failed {"error": "failed"} = warning service_failed
+service_failed {"error": "restarts"} = warning service_failed:restarts
+service_failed {"error": "runs again"} = info service_failed:ok
+disk_lost {"error": "reset failed"} = critical disk_lost
+disk_lost {"error": "no usable path"} = warning disk_lost:path
+raid_degraded {"error": "disk failed"} = warning raid_degraded
+raid_degraded {"error": "array failed"} = critical raid_degraded:failed
+io_error {"error": "I/O error"} = warning io_error
+io_error {"error": "lost async page write"} = critical io_error:lost_write
+fs_error {"error": "metadata corrupt"} = warning fs_error
+fs_error {"error": "journal aborted"} = critical fs_error:journal
+host_restart {"error": "no shutdown"} = warning host_restart
+host_restart {"error": "Fatal exception"} = critical host_restart:panic
+kernel_panic {"error": "x"} = fatal kernel_panic
+kernel_oops {"error": "x"} = critical kernel_oops
+file_limit {"error": ""} = critical file_limit
+cpu_throttle {"error": "core"} = warning cpu_throttle
+"#,
+    );
     let mut fatal = occurrence(Kind::MachineCheck, |d| d.host.corrected = Some(false));
     fatal.severity = Fatal;
     let (severity, advice) = assess(fatal);

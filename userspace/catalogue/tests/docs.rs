@@ -157,11 +157,11 @@ fn every_kind_has_a_page_whose_example_is_what_gtrace_says() {
             );
         }
         let mode = failure_mode(&occ);
-        let said = match mode {
+        let statement = match mode {
             Some(m) => format!("Failure mode: {m} ({})", failure_mode_title(m).unwrap()),
             None => "Failure mode: none".to_owned(),
         };
-        assert!(text.contains(&said), "{name}.md: `{said}`");
+        assert!(text.contains(&statement), "{name}.md: `{statement}`");
     }
 }
 

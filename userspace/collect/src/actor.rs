@@ -29,7 +29,7 @@ const PAUSE_S: u32 = 180;
 /// After the last call a trace is written within it.
 const TRACE_WRITTEN_WITHIN: Duration = Duration::from_secs(60);
 /// Of what they say, so many characters are passed on.
-const SAID_MAX: usize = 1000;
+const MESSAGE_MAX: usize = 1000;
 /// So many processes are named where one has to be chosen.
 const USERS_NAMED: usize = 16;
 /// Programs of the driver and of monitoring, which have GPUs open all the time and do no work on them.
@@ -147,8 +147,10 @@ impl Actor for HostActor {
 
 /// What gtrace says first when it fails, without how it failed.
 fn first_line(why: &str) -> String {
-    let said = why.split_once("gtrace: ").map_or(why, |(_, said)| said);
-    let line = said.split("\\n").next().unwrap_or(said);
+    let message = why
+        .split_once("gtrace: ")
+        .map_or(why, |(_, message)| message);
+    let line = message.split("\\n").next().unwrap_or(message);
     format!("nothing was traced: {line}")
 }
 
@@ -274,11 +276,11 @@ fn run(name: &Path, arguments: &[&str]) -> Result<String, String> {
     command.args(arguments);
     // What brings the host down may go on after the program that began it.
     let out = program(command, LIMITS, Left::Alone)?;
-    let said = String::from_utf8_lossy(&out);
-    let said: String = said.trim().chars().take(SAID_MAX).collect();
-    Ok(match said.is_empty() {
+    let message = String::from_utf8_lossy(&out);
+    let message: String = message.trim().chars().take(MESSAGE_MAX).collect();
+    Ok(match message.is_empty() {
         true => format!("{} has done it", name.display()),
-        false => said,
+        false => message,
     })
 }
 

@@ -21,7 +21,7 @@ pub struct Calls {
     watch: Option<Watch>,
     say: fn(&str),
     /// What was said meanwhile.
-    said: Vec<String>,
+    messages: Vec<String>,
     host: String,
     /// Processes as they were first seen: a row must keep its name, and exec(2) changes a process's.
     names: HashMap<u32, Process>,
@@ -35,7 +35,7 @@ impl Calls {
             settings,
             watch: None,
             say,
-            said: Vec::new(),
+            messages: Vec::new(),
             host: host::name(),
             names: HashMap::new(),
         }
@@ -47,7 +47,7 @@ impl Calls {
 
     fn say(&mut self, text: String) {
         (self.say)(&text);
-        self.said.push(text);
+        self.messages.push(text);
     }
 
     fn say_words(&mut self) {
@@ -65,9 +65,9 @@ impl Calls {
     pub fn end(&mut self, traced: Duration) -> anyhow::Result<CudaReport> {
         let report = self.watch()?.report()?;
         self.say_words();
-        let said = std::mem::take(&mut self.said);
+        let messages = std::mem::take(&mut self.messages);
         let watch = self.watch()?;
-        let view = report_of(watch, &report, traced, said);
+        let view = report_of(watch, &report, traced, messages);
         watch.detach();
         Ok(view)
     }

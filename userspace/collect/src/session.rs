@@ -139,7 +139,7 @@ fn gpus(config: NvmlConfig, wanted: &Wanted, stop: &Receiver<()>, news: &SyncSen
     };
     let every = Duration::from_millis(u64::from(wanted.every_ms));
     let mut due = Instant::now();
-    let mut said = None;
+    let mut reported = None;
     let mut rates = Rates::default();
     loop {
         let problem = match nvml.sample() {
@@ -153,9 +153,9 @@ fn gpus(config: NvmlConfig, wanted: &Wanted, stop: &Receiver<()>, news: &SyncSen
             }
             Err(error) => Some(error.to_string()),
         };
-        if said.as_ref() != Some(&problem) {
+        if reported.as_ref() != Some(&problem) {
             let _ = news.try_send(News::Problem(problem.clone()));
-            said = Some(problem);
+            reported = Some(problem);
         }
         // Rounds that took too long are left out: they are not made up for in a burst.
         due = (due + every).max(Instant::now());
@@ -275,7 +275,7 @@ fn calls(
         let _ = news.try_send(News::Reading(Box::new(Measured { time_ns, read })));
     };
     let mut before: Option<(Instant, Differences)> = None;
-    let mut said = None;
+    let mut reported = None;
     let begin = Instant::now();
     let (mut due, mut ask) = (begin, begin);
     loop {
@@ -303,9 +303,9 @@ fn calls(
                     problem = alone.map(|_| format!("{error:#}"));
                 }
             }
-            if said != problem {
+            if reported != problem {
                 let _ = news.try_send(News::Problem(problem.clone()));
-                said = problem;
+                reported = problem;
             }
         }
         if alone.is_some() && before.is_some() {
@@ -320,7 +320,7 @@ fn calls(
 
 #[cfg(test)]
 mod tests {
-    use gtrace_devices::{GpuBoard, GpuSample};
+    use gtrace_devices::GpuSample;
 
     use super::*;
 
@@ -330,12 +330,8 @@ mod tests {
             let mut gpu = NvmlGpu {
                 pci: "0000:3b:00.0".parse().unwrap(),
                 index: 3,
-                uuid: None,
-                name: None,
-                lost: false,
-                errors: Vec::new(),
-                board: GpuBoard::default(),
                 sample: GpuSample::at(Timestamp::from_millisecond(ms).unwrap()),
+                ..NvmlGpu::default()
             };
             (gpu.sample.nvlink_tx_bytes, gpu.sample.nvlink_rx_bytes) = (tx, rx);
             gpu

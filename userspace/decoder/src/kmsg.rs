@@ -57,18 +57,8 @@ pub fn parse(bytes: &[u8]) -> Result<KmsgRecord, KmsgError> {
         Some(at) => (bytes.get(..at), bytes.get(at + 1..)),
         None => (Some(bytes), None),
     };
-    let (header, text) = header(first.unwrap_or_default())?;
-    let mut record = KmsgRecord {
-        level: header.level,
-        facility: header.facility,
-        seq: header.seq,
-        timestamp_us: header.timestamp_us,
-        cont: header.cont,
-        caller: header.caller,
-        text: unescape(text).into_owned(),
-        device: None,
-        subsystem: None,
-    };
+    let (mut record, text) = header(first.unwrap_or_default())?;
+    record.text = unescape(text).into_owned();
     for line in rest.unwrap_or_default().split(|b| *b == b'\n') {
         if let Some((key, value)) = dictionary(line) {
             match key {
@@ -96,18 +86,8 @@ impl KmsgRecord {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Header {
-    pub(crate) level: u8,
-    pub(crate) facility: u8,
-    pub(crate) seq: u64,
-    pub(crate) timestamp_us: u64,
-    pub(crate) cont: bool,
-    pub(crate) caller: Option<Caller>,
-}
-
-/// Splits the first line of a record into header and text.
-pub(crate) fn header(line: &[u8]) -> Result<(Header, &[u8]), KmsgError> {
+/// Splits the first line of a record: what its header says, and the text, escapes and all.
+pub(crate) fn header(line: &[u8]) -> Result<(KmsgRecord, &[u8]), KmsgError> {
     let end = memchr::memchr(b';', line).ok_or(KmsgError::NoHeader)?;
     let head = line.get(..end).and_then(|h| std::str::from_utf8(h).ok());
     let mut fields = head.ok_or(KmsgError::NoHeader)?.split(',');
@@ -131,7 +111,7 @@ pub(crate) fn header(line: &[u8]) -> Result<(Header, &[u8]), KmsgError> {
             caller.strip_prefix('C')?.parse().ok().map(Caller::Cpu)
         }
     });
-    let header = Header {
+    let record = KmsgRecord {
         // Three bits.
         level: (priority & 7) as u8,
         facility,
@@ -139,8 +119,11 @@ pub(crate) fn header(line: &[u8]) -> Result<(Header, &[u8]), KmsgError> {
         timestamp_us,
         cont: flags.contains(['c', '+']),
         caller,
+        text: String::new(),
+        device: None,
+        subsystem: None,
     };
-    Ok((header, line.get(end + 1..).unwrap_or_default()))
+    Ok((record, line.get(end + 1..).unwrap_or_default()))
 }
 
 /// ` KEY=value`

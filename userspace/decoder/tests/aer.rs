@@ -2,189 +2,97 @@
 
 mod common;
 
-use common::{assert_fields, json, live, saved};
+use common::{live, saved, table};
 use gtrace_event::Occurrence;
-use serde_json::{Value, json as j};
-
-fn one(text: &str, want: &[(&str, Value)]) {
-    let found = live(text);
-    assert_eq!(found.len(), 1, "{text}\n{found:#?}");
-    let value = json(&found[0]);
-    assert_fields(text, &value, &[("kind", j!("aer")), ("message", j!(text))]);
-    assert_fields(text, &value, &[("lines", j!([1, text.lines().count()]))]);
-    assert_fields(text, &value, want);
-    let stored = saved(
-        &text
-            .lines()
-            .map(|l| format!("[   12.345678] {l}\n"))
-            .collect::<String>(),
-    );
-    assert_eq!(stored.len(), 1, "{text}");
-    assert_fields(text, &json(&stored[0]), want);
-}
 
 #[test]
 fn first_generation() {
-    one(
-        "pcieport 0000:00:1c.0: AER: Corrected error received: id=00e0\n\
-         pcieport 0000:00:1c.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, id=00e0(Receiver ID)\n\
-         pcieport 0000:00:1c.0:   device [8086:9d15] error status/mask=00000001/00002000\n\
-         pcieport 0000:00:1c.0:    [ 0] Receiver Error         (First)",
-        &[
-            ("gpu", Value::Null),
-            ("detail/pci_device", j!("0000:00:1c.0")),
-            ("severity", j!("warning")),
-            ("detail/severity", j!("Corrected")),
-            ("detail/layer", j!("Physical Layer")),
-            ("detail/agent", j!("Receiver ID")),
-            ("detail/status", j!("0x1")),
-            ("detail/mask", j!("0x2000")),
-            ("detail/device_id", j!("8086:9d15")),
-            ("detail/errors", j!(["Receiver Error"])),
-            ("detail/reporter", j!("0000:00:1c.0")),
-        ],
+    table(
+        r#"
+pcieport 0000:00:1c.0: AER: Corrected error received: id=00e0
+pcieport 0000:00:1c.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, id=00e0(Receiver ID)
+pcieport 0000:00:1c.0:   device [8086:9d15] error status/mask=00000001/00002000
+pcieport 0000:00:1c.0:    [ 0] Receiver Error         (First)
+= aer warning {"gpu": null, "detail/pci_device": "0000:00:1c.0", "detail/severity": "Corrected", "detail/layer": "Physical Layer", "detail/agent": "Receiver ID", "detail/status": "0x1", "detail/mask": "0x2000", "detail/device_id": "8086:9d15", "detail/errors": ["Receiver Error"], "detail/reporter": "0000:00:1c.0"}
+"#,
     );
 }
 
 #[test]
 fn second_generation() {
-    one(
-        "pcieport 0000:00:1b.0: AER: Multiple Corrected error received: 0000:3b:00.0\n\
-         nvidia 0000:3b:00.0: AER: PCIe Bus Error: severity=Corrected, type=Data Link Layer, (Transmitter ID)\n\
-         nvidia 0000:3b:00.0: AER:   device [10de:2330] error status/mask=00001040/0000a000\n\
-         nvidia 0000:3b:00.0: AER:    [ 6] BadTLP\n\
-         nvidia 0000:3b:00.0: AER:    [12] Timeout",
-        &[
-            ("gpu/pci", j!("0000:3b:00.0")),
-            ("detail/pci_device", j!("0000:3b:00.0")),
-            ("detail/severity", j!("Corrected")),
-            ("detail/layer", j!("Data Link Layer")),
-            ("detail/agent", j!("Transmitter ID")),
-            ("detail/status", j!("0x1040")),
-            ("detail/mask", j!("0xa000")),
-            ("detail/device_id", j!("10de:2330")),
-            ("detail/errors", j!(["BadTLP", "Timeout"])),
-            ("detail/reporter", j!("0000:00:1b.0")),
-        ],
+    table(
+        r#"
+pcieport 0000:00:1b.0: AER: Multiple Corrected error received: 0000:3b:00.0
+nvidia 0000:3b:00.0: AER: PCIe Bus Error: severity=Corrected, type=Data Link Layer, (Transmitter ID)
+nvidia 0000:3b:00.0: AER:   device [10de:2330] error status/mask=00001040/0000a000
+nvidia 0000:3b:00.0: AER:    [ 6] BadTLP
+nvidia 0000:3b:00.0: AER:    [12] Timeout
+= aer {"gpu/pci": "0000:3b:00.0", "detail/pci_device": "0000:3b:00.0", "detail/severity": "Corrected", "detail/layer": "Data Link Layer", "detail/agent": "Transmitter ID", "detail/status": "0x1040", "detail/mask": "0xa000", "detail/device_id": "10de:2330", "detail/errors": ["BadTLP", "Timeout"], "detail/reporter": "0000:00:1b.0"}
+"#,
     );
 }
 
 #[test]
 fn third_generation_with_tlp_header() {
-    one(
-        "pcieport 0000:80:01.1: AER: Uncorrectable (Non-Fatal) error message received from 0000:81:00.0\n\
-         nvidia 0000:81:00.0: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=Transaction Layer, (Requester ID)\n\
-         nvidia 0000:81:00.0:   device [10de:2330] error status/mask=00100000/00000000\n\
-         nvidia 0000:81:00.0:    [20] UnsupReq               (First)\n\
-         nvidia 0000:81:00.0: AER:   TLP Header: 34000000 00000052 00000000 00000000\n\
-         nvidia 0000:81:00.0: AER:   Error of this Agent is reported first",
-        &[
-            ("gpu/pci", j!("0000:81:00.0")),
-            ("detail/pci_device", j!("0000:81:00.0")),
-            ("severity", j!("critical")),
-            ("detail/severity", j!("Uncorrectable (Non-Fatal)")),
-            ("detail/layer", j!("Transaction Layer")),
-            ("detail/agent", j!("Requester ID")),
-            ("detail/errors", j!(["UnsupReq"])),
-            (
-                "detail/tlp_header",
-                j!(["0x34000000", "0x52", "0x0", "0x0"]),
-            ),
-            ("detail/reporter", j!("0000:80:01.1")),
-        ],
+    table(
+        r#"
+pcieport 0000:80:01.1: AER: Uncorrectable (Non-Fatal) error message received from 0000:81:00.0
+nvidia 0000:81:00.0: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=Transaction Layer, (Requester ID)
+nvidia 0000:81:00.0:   device [10de:2330] error status/mask=00100000/00000000
+nvidia 0000:81:00.0:    [20] UnsupReq               (First)
+nvidia 0000:81:00.0: AER:   TLP Header: 34000000 00000052 00000000 00000000
+nvidia 0000:81:00.0: AER:   Error of this Agent is reported first
+= aer critical {"gpu/pci": "0000:81:00.0", "detail/pci_device": "0000:81:00.0", "detail/severity": "Uncorrectable (Non-Fatal)", "detail/layer": "Transaction Layer", "detail/agent": "Requester ID", "detail/errors": ["UnsupReq"], "detail/tlp_header": ["0x34000000", "0x52", "0x0", "0x0"], "detail/reporter": "0000:80:01.1"}
+"#,
     );
     // Since Linux 6.16, on a link in Flit mode (drivers/pci/pcie/tlp.c).
-    one(
-        "nvidia 0000:81:00.0: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=Transaction Layer, (Requester ID)\n\
-         nvidia 0000:81:00.0:   device [10de:2b00] error status/mask=00100000/00000000\n\
-         nvidia 0000:81:00.0:    [20] UnsupReq               (First)\n\
-         nvidia 0000:81:00.0:   TLP Header (Flit): 0x34000000 0x00000052 0x00000000 0x00000000 0x00000001",
-        &[
-            ("detail/errors", j!(["UnsupReq"])),
-            (
-                "detail/tlp_header",
-                j!(["0x34000000", "0x52", "0x0", "0x0", "0x1"]),
-            ),
-        ],
-    );
-    one(
-        "pcieport 0000:80:01.1: AER: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Inaccessible, (Unregistered Agent ID)",
-        &[
-            ("severity", j!("fatal")),
-            ("detail/layer", j!("Inaccessible")),
-            ("detail/agent", j!("Unregistered Agent ID")),
-        ],
+    table(
+        r#"
+nvidia 0000:81:00.0: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=Transaction Layer, (Requester ID)
+nvidia 0000:81:00.0:   device [10de:2b00] error status/mask=00100000/00000000
+nvidia 0000:81:00.0:    [20] UnsupReq               (First)
+nvidia 0000:81:00.0:   TLP Header (Flit): 0x34000000 0x00000052 0x00000000 0x00000000 0x00000001
+= aer {"detail/errors": ["UnsupReq"], "detail/tlp_header": ["0x34000000", "0x52", "0x0", "0x0", "0x1"]}
+pcieport 0000:80:01.1: AER: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Inaccessible, (Unregistered Agent ID)
+= aer fatal {"detail/layer": "Inaccessible", "detail/agent": "Unregistered Agent ID"}
+"#,
     );
 }
 
 #[test]
 fn a_ports_message_alone_is_an_event_of_the_device_named() {
-    for (line, device, severity) in [
-        (
-            "pcieport 0000:00:1c.0: AER: Corrected error received: id=3b00",
-            "0000:3b:00.0",
-            "Corrected",
-        ),
-        (
-            "pcieport 0001:00:1c.0: AER: Corrected error received: id=0010",
-            "0001:00:02.0",
-            "Corrected",
-        ),
-        (
-            "pcieport 0000:00:1c.0: AER: Multiple Uncorrected (Fatal) error received: 0000:3b:00.1",
-            "0000:3b:00.1",
-            "Uncorrected (Fatal)",
-        ),
-        (
-            "pcieport 0000:00:1c.5: AER: Correctable error message received from 0000:00:1c.5",
-            "0000:00:1c.5",
-            "Correctable",
-        ),
-        (
-            "pcieport 10000:e0:06.0: AER: Correctable error message received from 10000:e1:00.0 (no details found)",
-            "10000:e1:00.0",
-            "Correctable",
-        ),
-    ] {
-        one(
-            line,
-            &[
-                ("gpu", Value::Null),
-                ("detail/pci_device", j!(device)),
-                ("detail/severity", j!(severity)),
-            ],
-        );
-    }
-    one(
-        "pcieport 0000:00:1c.5: AER: Correctable error message received from 0000:00:1c.5\n\
-         pcieport 0000:00:1c.5: AER: found no error details for 0000:00:1c.5",
-        &[
-            ("gpu", Value::Null),
-            ("detail/pci_device", j!("0000:00:1c.5")),
-        ],
-    );
-    one(
-        "pcieport 0000:00:1c.5: AER: Corrected error received: id=00e5\n\
-         pcieport 0000:00:1c.5: AER: can't find device of ID00e5",
-        &[
-            ("gpu", Value::Null),
-            ("detail/pci_device", j!("0000:00:1c.5")),
-        ],
+    table(
+        r#"
+pcieport 0000:00:1c.0: AER: Corrected error received: id=3b00
+= aer {"gpu": null, "detail/pci_device": "0000:3b:00.0", "detail/severity": "Corrected"}
+pcieport 0001:00:1c.0: AER: Corrected error received: id=0010
+= aer {"gpu": null, "detail/pci_device": "0001:00:02.0", "detail/severity": "Corrected"}
+pcieport 0000:00:1c.0: AER: Multiple Uncorrected (Fatal) error received: 0000:3b:00.1
+= aer {"gpu": null, "detail/pci_device": "0000:3b:00.1", "detail/severity": "Uncorrected (Fatal)"}
+pcieport 0000:00:1c.5: AER: Correctable error message received from 0000:00:1c.5
+= aer {"gpu": null, "detail/pci_device": "0000:00:1c.5", "detail/severity": "Correctable"}
+pcieport 10000:e0:06.0: AER: Correctable error message received from 10000:e1:00.0 (no details found)
+= aer {"gpu": null, "detail/pci_device": "10000:e1:00.0", "detail/severity": "Correctable"}
+pcieport 0000:00:1c.5: AER: Correctable error message received from 0000:00:1c.5
+pcieport 0000:00:1c.5: AER: found no error details for 0000:00:1c.5
+= aer {"gpu": null, "detail/pci_device": "0000:00:1c.5"}
+pcieport 0000:00:1c.5: AER: Corrected error received: id=00e5
+pcieport 0000:00:1c.5: AER: can't find device of ID00e5
+= aer {"gpu": null, "detail/pci_device": "0000:00:1c.5"}
+"#,
     );
 }
 
 #[test]
 fn a_message_without_source_takes_the_device_that_follows() {
-    one(
-        "pcieport 0000:00:01.0: AER: Corrected error received: 0000:00:00.0\n\
-         nvidia 0000:01:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)\n\
-         nvidia 0000:01:00.0:   device [10de:2204] error status/mask=00000001/0000a000\n\
-         nvidia 0000:01:00.0:    [ 0] RxErr",
-        &[
-            ("gpu/pci", j!("0000:01:00.0")),
-            ("detail/pci_device", j!("0000:01:00.0")),
-            ("detail/reporter", j!("0000:00:01.0")),
-        ],
+    table(
+        r#"
+pcieport 0000:00:01.0: AER: Corrected error received: 0000:00:00.0
+nvidia 0000:01:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)
+nvidia 0000:01:00.0:   device [10de:2204] error status/mask=00000001/0000a000
+nvidia 0000:01:00.0:    [ 0] RxErr
+= aer {"gpu/pci": "0000:01:00.0", "detail/pci_device": "0000:01:00.0", "detail/reporter": "0000:00:01.0"}
+"#,
     );
 }
 
@@ -216,43 +124,26 @@ fn several_devices_under_one_message_are_several_events() {
 
 #[test]
 fn firmware_reports() {
-    one(
-        "pcieport 0000:00:1c.0: AER: aer_status: 0x00000001, aer_mask: 0x00002000\n\
-         pcieport 0000:00:1c.0:    [ 0] RxErr                  (First)\n\
-         pcieport 0000:00:1c.0: AER: aer_layer=Physical Layer, aer_agent=Receiver ID",
-        &[
-            ("gpu", Value::Null),
-            ("detail/pci_device", j!("0000:00:1c.0")),
-            ("severity", j!("warning")),
-            ("detail/severity", j!("Correctable")),
-            ("detail/status", j!("0x1")),
-            ("detail/mask", j!("0x2000")),
-            ("detail/layer", j!("Physical Layer")),
-            ("detail/agent", j!("Receiver ID")),
-            ("detail/errors", j!(["RxErr"])),
-        ],
+    table(
+        r#"
+pcieport 0000:00:1c.0: AER: aer_status: 0x00000001, aer_mask: 0x00002000
+pcieport 0000:00:1c.0:    [ 0] RxErr                  (First)
+pcieport 0000:00:1c.0: AER: aer_layer=Physical Layer, aer_agent=Receiver ID
+= aer warning {"gpu": null, "detail/pci_device": "0000:00:1c.0", "detail/severity": "Correctable", "detail/status": "0x1", "detail/mask": "0x2000", "detail/layer": "Physical Layer", "detail/agent": "Receiver ID", "detail/errors": ["RxErr"]}
+nvidia 0000:3b:00.0: aer_status: 0x00100000, aer_mask: 0x00000000
+nvidia 0000:3b:00.0:    [20] UnsupReq               (First)
+nvidia 0000:3b:00.0: aer_layer=Transaction Layer, aer_agent=Requester ID
+nvidia 0000:3b:00.0: aer_uncor_severity: 0x00462030
+nvidia 0000:3b:00.0:   TLP Header: 04000001 0000000f 01020000 00000000
+= aer {"detail/severity": "Uncorrectable (Non-Fatal)", "detail/tlp_header": ["0x4000001", "0xf", "0x1020000", "0x0"]}
+nvidia 0000:3b:00.0: aer_status: 0x00100000, aer_mask: 0x00000000
+nvidia 0000:3b:00.0:    [20] UnsupReq               (First)
+nvidia 0000:3b:00.0: aer_layer=Transaction Layer, aer_agent=Requester ID
+nvidia 0000:3b:00.0: aer_uncor_severity: 0x00562030
+nvidia 0000:3b:00.0:   TLP Header: 04000001 0000000f 01020000 00000000
+= aer {"detail/severity": "Uncorrectable (Fatal)", "detail/tlp_header": ["0x4000001", "0xf", "0x1020000", "0x0"]}
+"#,
     );
-    for (mask, severity) in [
-        ("0x00462030", "Uncorrectable (Non-Fatal)"),
-        ("0x00562030", "Uncorrectable (Fatal)"),
-    ] {
-        one(
-            &format!(
-                "nvidia 0000:3b:00.0: aer_status: 0x00100000, aer_mask: 0x00000000\n\
-                 nvidia 0000:3b:00.0:    [20] UnsupReq               (First)\n\
-                 nvidia 0000:3b:00.0: aer_layer=Transaction Layer, aer_agent=Requester ID\n\
-                 nvidia 0000:3b:00.0: aer_uncor_severity: {mask}\n\
-                 nvidia 0000:3b:00.0:   TLP Header: 04000001 0000000f 01020000 00000000"
-            ),
-            &[
-                ("detail/severity", j!(severity)),
-                (
-                    "detail/tlp_header",
-                    j!(["0x4000001", "0xf", "0x1020000", "0x0"]),
-                ),
-            ],
-        );
-    }
 }
 
 fn burst(device: &str, status: u32) -> Vec<String> {
@@ -350,16 +241,13 @@ fn events_come_in_the_order_of_their_first_lines() {
 /// `nvidia-nvswitch` is the name of a PCI driver too, so the kernel begins its own lines with it.
 #[test]
 fn an_error_of_an_nvswitch_is_one_with_its_drivers_name_before_it() {
-    one(
-        "nvidia-nvswitch 0000:05:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Data Link Layer, (Receiver ID)\n\
-         nvidia-nvswitch 0000:05:00.0:   device [10de:22a3] error status/mask=00000010/00000000\n\
-         nvidia-nvswitch 0000:05:00.0:    [ 4] DLP                    (First)",
-        &[
-            ("detail/pci_device", j!("0000:05:00.0")),
-            ("detail/severity", j!("Uncorrectable (Fatal)")),
-            ("detail/errors", j!(["DLP"])),
-            ("detail/device_id", j!("10de:22a3")),
-        ],
+    table(
+        r#"
+nvidia-nvswitch 0000:05:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Data Link Layer, (Receiver ID)
+nvidia-nvswitch 0000:05:00.0:   device [10de:22a3] error status/mask=00000010/00000000
+nvidia-nvswitch 0000:05:00.0:    [ 4] DLP                    (First)
+= aer {"detail/pci_device": "0000:05:00.0", "detail/severity": "Uncorrectable (Fatal)", "detail/errors": ["DLP"], "detail/device_id": "10de:22a3"}
+"#,
     );
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assert_fields, check, json, live, saved};
+use common::{assert_fields, json, live, saved, table};
 use gtrace_event::Kind;
 use serde_json::{Value, json as j};
 
@@ -12,19 +12,14 @@ const LOST: &str = "NVRM: The NVIDIA GPU 0000:29:00.0\n\
 
 #[test]
 fn gpu_lost_in_one_line() {
-    for line in [
-        "NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.",
-        "NVRM: GPU at 0000:29:00.0 has fallen off the bus.",
-    ] {
-        check(
-            line,
-            &[
-                ("kind", j!("gpu_lost")),
-                ("severity", j!("fatal")),
-                ("gpu/pci", j!("0000:29:00.0")),
-            ],
-        );
-    }
+    table(
+        r#"
+NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.
+= gpu_lost fatal {"gpu/pci": "0000:29:00.0"}
+NVRM: GPU at 0000:29:00.0 has fallen off the bus.
+= gpu_lost fatal {"gpu/pci": "0000:29:00.0"}
+"#,
+    );
     let companions = "NVRM: GPU at PCI:0000:29:00: GPU-b850f46d-d5ea-c752-ddf3-c7a3bb5c3c38\n\
                       NVRM: GPU 0000:29:00.0: GPU serial number is 1324321003123.\n\
                       NVRM: GPU 0000:29:00.0: GPU is on Board 1324321003123.\n\
@@ -104,20 +99,13 @@ fn an_unknown_gpu_is_not_a_lost_one() {
 
 #[test]
 fn driver_init_failed() {
-    check(
-        "NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x24:0x65:1438)",
-        &[
-            ("kind", j!("driver_init_failed")),
-            ("gpu/pci", j!("0000:3b:00.0")),
-            ("detail/rm_init_code", j!("0x24:0x65:1438")),
-        ],
-    );
-    check(
-        "NVRM: RmInitAdapter failed! (0x26:0xffff:1096)",
-        &[
-            ("gpu", Value::Null),
-            ("detail/rm_init_code", j!("0x26:0xffff:1096")),
-        ],
+    table(
+        r#"
+NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x24:0x65:1438)
+= driver_init_failed {"gpu/pci": "0000:3b:00.0", "detail/rm_init_code": "0x24:0x65:1438"}
+NVRM: RmInitAdapter failed! (0x26:0xffff:1096)
+= {"gpu": null, "detail/rm_init_code": "0x26:0xffff:1096"}
+"#,
     );
     // The companion tells the same again, unless it comes alone.
     let twice = "NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x24:0x65:1438)\n\
@@ -127,12 +115,11 @@ fn driver_init_failed() {
     let old = "NVRM: RmInitAdapter failed! (0x26:0xffff:1096)\n\
                NVRM: rm_init_adapter failed for device bearing minor number 0";
     assert_eq!(live(old).len(), 1);
-    check(
-        "NVRM: GPU 0000:3b:00.0: rm_init_adapter failed, device minor number 0",
-        &[
-            ("kind", j!("driver_init_failed")),
-            ("gpu/pci", j!("0000:3b:00.0")),
-        ],
+    table(
+        r#"
+NVRM: GPU 0000:3b:00.0: rm_init_adapter failed, device minor number 0
+= driver_init_failed {"gpu/pci": "0000:3b:00.0"}
+"#,
     );
     let other = "NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x24:0x65:1438)\n\
                  NVRM: GPU 0000:86:00.0: rm_init_adapter failed, device minor number 1\n";
@@ -216,31 +203,15 @@ const SXID_DATA: &str =
 
 #[test]
 fn sxid_alone() {
-    check(
-        SXID,
-        &[
-            ("kind", j!("sxid")),
-            ("severity", j!("warning")),
-            ("gpu/pci", j!("0000:c1:00.0")),
-            ("detail/sxid", j!(12028)),
-            ("detail/nvswitch", j!(0)),
-            ("detail/link", j!(32)),
-            ("detail/scope", j!("Non-fatal")),
-        ],
-    );
-    check(
-        "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30 LTSSM Fault Up",
-        &[
-            ("severity", j!("critical")),
-            ("detail/sxid", j!(20034)),
-            ("detail/nvswitch", j!(3)),
-            ("detail/link", j!(30)),
-            ("detail/scope", j!("Fatal")),
-        ],
-    );
-    check(
-        "nvidia-nvswitch1: SXid (PCI:0000:84:00.0): 99999, Non-fatal, Something of tomorrow",
-        &[("detail/sxid", j!(99999)), ("detail/link", Value::Null)],
+    table(
+        r#"
+nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 egress non-posted PRIV error (First)
+= sxid warning {"gpu/pci": "0000:c1:00.0", "detail/sxid": 12028, "detail/nvswitch": 0, "detail/link": 32, "detail/scope": "Non-fatal"}
+nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30 LTSSM Fault Up
+= {"severity": "critical", "detail/sxid": 20034, "detail/nvswitch": 3, "detail/link": 30, "detail/scope": "Fatal"}
+nvidia-nvswitch1: SXid (PCI:0000:84:00.0): 99999, Non-fatal, Something of tomorrow
+= {"detail/sxid": 99999, "detail/link": null}
+"#,
     );
 }
 
@@ -296,15 +267,16 @@ fn sxid_with_its_further_lines() {
 
 #[test]
 fn peermem() {
-    for line in [
-        "nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping further processing",
-        "nvidia-peermem nv_mem_client_init:578 ERROR failed to register peer memory client",
-        "nvidia_peermem: Unknown symbol ib_register_peer_memory_client (err -22)",
-        "nvidia_peermem: disagrees about version of symbol ib_register_peer_memory_client",
-    ] {
-        check(
-            line,
-            &[("kind", j!("peermem_error")), ("severity", j!("warning"))],
-        );
-    }
+    table(
+        r#"
+nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping further processing
+= peermem_error warning
+nvidia-peermem nv_mem_client_init:578 ERROR failed to register peer memory client
+= peermem_error warning
+nvidia_peermem: Unknown symbol ib_register_peer_memory_client (err -22)
+= peermem_error warning
+nvidia_peermem: disagrees about version of symbol ib_register_peer_memory_client
+= peermem_error warning
+"#,
+    );
 }

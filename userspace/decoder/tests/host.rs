@@ -5,14 +5,6 @@ mod common;
 use common::{assert_fields, check, json, live, saved, table, table_of};
 use serde_json::{Value, json as j};
 
-fn group(text: &str, want: &[(&str, Value)]) {
-    let found = live(text);
-    assert_eq!(found.len(), 1, "{text}\n{found:#?}");
-    let value = json(&found[0]);
-    assert_fields(text, &value, &[("message", j!(text))]);
-    assert_fields(text, &value, want);
-}
-
 #[test]
 fn oom_kill_in_one_line() {
     table(
@@ -51,7 +43,7 @@ fn oom_kill_with_its_constraint() {
         ("detail/total_vm_kib", j!(10)),
         ("lines", j!([1, 2])),
     ];
-    group(&text, &want);
+    check(&text, &want);
     // The last line alone says as much.
     let alone = [
         ("detail/constraint", j!("CONSTRAINT_MEMCG")),
@@ -69,20 +61,15 @@ fn oom_kill_with_its_constraint() {
     assert_eq!(found[0].message, other);
     assert_eq!(found[1].message, text);
     // The global kind.
-    group(
-        "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0-1,global_oom,\
-         task_memcg=/user.slice,task=node,pid=5678,uid=1000\n\
-         Out of memory: Killed process 5678 (node) total-vm:1234567kB, anon-rss:987654kB",
-        &[
-            ("detail/cgroup", j!("/user.slice")),
-            ("detail/constraint", j!("CONSTRAINT_NONE")),
-            ("detail/oom_scope", j!("host")),
-            ("detail/limit_cgroup", Value::Null),
-            ("process/comm", j!("node")),
-        ],
+    table(
+        r#"
+oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0-1,global_oom,task_memcg=/user.slice,task=node,pid=5678,uid=1000
+Out of memory: Killed process 5678 (node) total-vm:1234567kB, anon-rss:987654kB
+= {"detail/cgroup": "/user.slice", "detail/constraint": "CONSTRAINT_NONE", "detail/oom_scope": "host", "detail/limit_cgroup": null, "process/comm": "node"}
+"#,
     );
     // Nothing after it: the kill was decided all the same.
-    group(
+    check(
         lines[0],
         &[
             ("process/pid", j!(2343)),
@@ -93,34 +80,31 @@ fn oom_kill_with_its_constraint() {
 
 #[test]
 fn oom_kill_of_older_kernels() {
-    group(
-        "Out of memory: Kill process 123 (na(me)) score 900 or sacrifice child\n\
-         Killed process 123 (na(me)) total-vm:2345678kB, anon-rss:1234567kB, file-rss:0kB, shmem-rss:0kB",
-        &[
-            ("process/pid", j!(123)),
-            ("process/comm", j!("na(me)")),
-            ("detail/anon_rss_kib", j!(1_234_567)),
-        ],
+    table(
+        r#"
+Out of memory: Kill process 123 (na(me)) score 900 or sacrifice child
+Killed process 123 (na(me)) total-vm:2345678kB, anon-rss:1234567kB, file-rss:0kB, shmem-rss:0kB
+= {"process/pid": 123, "process/comm": "na(me)", "detail/anon_rss_kib": 1234567}
+"#,
     );
     // The child is sacrificed.
-    group(
-        "Out of memory: Kill process 123 (httpd) score 900 or sacrifice child\n\
-         Killed process 124 (worker) total-vm:1kB, anon-rss:1kB, file-rss:0kB",
-        &[("process/pid", j!(124)), ("process/comm", j!("worker"))],
+    table(
+        r#"
+Out of memory: Kill process 123 (httpd) score 900 or sacrifice child
+Killed process 124 (worker) total-vm:1kB, anon-rss:1kB, file-rss:0kB
+= {"process/pid": 124, "process/comm": "worker"}
+"#,
     );
     // 4.19 to 5.2 write all three.
-    group(
-        "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/a,task=node,pid=5678,uid=1000\n\
-         Out of memory: Kill process 5678 (node) score 500 or sacrifice child\n\
-         Killed process 5678 (node) total-vm:1234567kB, anon-rss:987654kB, file-rss:0kB, shmem-rss:0kB",
-        &[
-            ("process/cgroup", j!("/a")),
-            ("detail/total_vm_kib", j!(1_234_567)),
-        ],
-    );
-    group(
-        "Memory cgroup out of memory: Kill process 8 (a) score 0 or sacrifice child",
-        &[("process/pid", j!(8)), ("process/comm", j!("a"))],
+    table(
+        r#"
+oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/a,task=node,pid=5678,uid=1000
+Out of memory: Kill process 5678 (node) score 500 or sacrifice child
+Killed process 5678 (node) total-vm:1234567kB, anon-rss:987654kB, file-rss:0kB, shmem-rss:0kB
+= {"process/cgroup": "/a", "detail/total_vm_kib": 1234567}
+Memory cgroup out of memory: Kill process 8 (a) score 0 or sacrifice child
+= {"process/pid": 8, "process/comm": "a"}
+"#,
     );
     let found = live(
         "Task in /docker/abc killed as a result of limit of /docker\n\
@@ -149,23 +133,16 @@ INFO: task fio:7 blocked in I/O wait for more than 120 seconds.
 
 #[test]
 fn soft_lockups() {
-    for line in [
-        "watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [my:odd]x:1234]",
-        "BUG: soft lockup - CPU#3 stuck for 23s! [my:odd]x:1234]",
-        "NMI watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [my:odd]x:1234]",
-    ] {
-        check(
-            line,
-            &[
-                ("kind", j!("soft_lockup")),
-                ("severity", j!("critical")),
-                ("detail/cpu", j!(3)),
-                ("detail/seconds", j!(23)),
-                ("process/comm", j!("my:odd]x")),
-                ("process/pid", j!(1234)),
-            ],
-        );
-    }
+    table(
+        r#"
+watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [my:odd]x:1234]
+= soft_lockup critical {"detail/cpu": 3, "detail/seconds": 23, "process/comm": "my:odd]x", "process/pid": 1234}
+BUG: soft lockup - CPU#3 stuck for 23s! [my:odd]x:1234]
+= soft_lockup critical {"detail/cpu": 3, "detail/seconds": 23, "process/comm": "my:odd]x", "process/pid": 1234}
+NMI watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [my:odd]x:1234]
+= soft_lockup critical {"detail/cpu": 3, "detail/seconds": 23, "process/comm": "my:odd]x", "process/pid": 1234}
+"#,
+    );
 }
 
 #[test]
@@ -218,9 +195,11 @@ cb_timeout_handler:880:(pid 268269): cmd[3]: 2ERR_QP(0x507) Async, timeout. Will
 = mlx5_cmd_timeout {"detail/command": "2ERR_QP(0x507)"}
 "#,
     );
-    check(
-        "mlx5_core 0000:5d:00.0 ens3f0np0: mlx5_pcie_event:299:(pid 0): Detected insufficient power on the PCIe slot (27W).",
-        &[("kind", j!("mlx5_slot_power")), ("process", Value::Null)],
+    table(
+        r#"
+mlx5_core 0000:5d:00.0 ens3f0np0: mlx5_pcie_event:299:(pid 0): Detected insufficient power on the PCIe slot (27W).
+= mlx5_slot_power {"process": null}
+"#,
     );
 }
 

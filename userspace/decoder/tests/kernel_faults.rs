@@ -437,53 +437,39 @@ Memory failure: 0x3c2d1e: Sending SIGBUS to trainer:8123 due to hardware memory 
     );
 }
 
-/// One fault, many lines: one event.
 /// As drivers/edac/mce_amd.c prints them.
 #[test]
 fn a_machine_check_of_amd_has_bank_and_status() {
-    let found = live(
-        "[Hardware Error]: Corrected error, no action required.\n\
-         [Hardware Error]: CPU:2 (19:1:0) MC17_STATUS[Over|CE|MiscV|AddrV|-|-|SyndV|CECC|-|-|-]: 0xdc2040000000011b\n\
-         [Hardware Error]: Error Addr: 0x0000000000000080\n\
-         [Hardware Error]: IPID: 0x0000009600150f00, Syndrome: 0x000000000a800201\n\
-         [Hardware Error]: Unified Memory Controller Ext. Error Code: 0",
+    table(
+        r#"
+[Hardware Error]: Corrected error, no action required.
+[Hardware Error]: CPU:2 (19:1:0) MC17_STATUS[Over|CE|MiscV|AddrV|-|-|SyndV|CECC|-|-|-]: 0xdc2040000000011b
+[Hardware Error]: Error Addr: 0x0000000000000080
+[Hardware Error]: IPID: 0x0000009600150f00, Syndrome: 0x000000000a800201
+[Hardware Error]: Unified Memory Controller Ext. Error Code: 0
+= machine_check {"detail/cpu": 2, "detail/mce_bank": 17, "detail/mce_status": "0xdc2040000000011b", "detail/corrected": true}
+"#,
     );
-    assert_eq!(found.len(), 1, "{found:#?}");
-    let host = &found[0].detail.host;
-    assert_eq!((host.cpu, host.mce_bank), (Some(2), Some(17)));
-    assert_eq!(host.mce_status.as_deref(), Some("0xdc2040000000011b"));
-    assert_eq!(host.corrected, Some(true));
 }
 
+/// With Intel the same bit is part of a count.
 #[test]
 fn a_deferred_error_of_amd_is_not_corrected() {
-    for (report, error) in [
-        (
-            "[Hardware Error]: Deferred error, no action required.\n\
-             [Hardware Error]: CPU:2 (19:1:0) MC17_STATUS[-|-|MiscV|AddrV|-|-|SyndV|UECC|Deferred|-|-]: 0x9c2030000000011b",
-            "deferred error",
-        ),
-        (
-            "mce: [Hardware Error]: CPU 2: Machine Check: 0 Bank 17: 9c2030000000011b\n\
-             mce: [Hardware Error]: TSC 0 ADDR 7fbad000 SYND a800201 IPID 9600150f00\n\
-             mce: [Hardware Error]: PROCESSOR 2:a20f12 TIME 1772510706 SOCKET 0 APIC 2 microcode a20120a",
-            "deferred error",
-        ),
-        // With Intel the same bit is part of a count.
-        (
-            "mce: [Hardware Error]: CPU 2: Machine Check: 0 Bank 17: 9c2030000000011b\n\
-             mce: [Hardware Error]: TSC 0 ADDR 7fbad000\n\
-             mce: [Hardware Error]: PROCESSOR 0:606a6 TIME 1772510706 SOCKET 0 APIC 2 microcode d000331",
-            "machine check",
-        ),
-    ] {
-        let found = live(report);
-        assert_eq!(found.len(), 1, "{found:#?}");
-        let host = &found[0].detail.host;
-        assert_eq!(host.error.as_deref(), Some(error), "{report}");
-        assert_eq!(host.corrected, Some(error != "deferred error"));
-        assert_eq!(host.mce_status.as_deref(), Some("0x9c2030000000011b"));
-    }
+    table(
+        r#"
+[Hardware Error]: Deferred error, no action required.
+[Hardware Error]: CPU:2 (19:1:0) MC17_STATUS[-|-|MiscV|AddrV|-|-|SyndV|UECC|Deferred|-|-]: 0x9c2030000000011b
+= machine_check {"detail/error": "deferred error", "detail/corrected": false, "detail/mce_status": "0x9c2030000000011b"}
+mce: [Hardware Error]: CPU 2: Machine Check: 0 Bank 17: 9c2030000000011b
+mce: [Hardware Error]: TSC 0 ADDR 7fbad000 SYND a800201 IPID 9600150f00
+mce: [Hardware Error]: PROCESSOR 2:a20f12 TIME 1772510706 SOCKET 0 APIC 2 microcode a20120a
+= machine_check {"detail/error": "deferred error", "detail/corrected": false, "detail/mce_status": "0x9c2030000000011b"}
+mce: [Hardware Error]: CPU 2: Machine Check: 0 Bank 17: 9c2030000000011b
+mce: [Hardware Error]: TSC 0 ADDR 7fbad000
+mce: [Hardware Error]: PROCESSOR 0:606a6 TIME 1772510706 SOCKET 0 APIC 2 microcode d000331
+= machine_check {"detail/error": "machine check", "detail/corrected": true, "detail/mce_status": "0x9c2030000000011b"}
+"#,
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assert_fields, check, json, live, live_with, rows, table_of, version};
+use common::{assert_fields, check, json, live, live_with, rows, table, table_of, version};
 use serde_json::{Value, json as j};
 
 const GPU: &str = "0000:3b:00.0";
@@ -206,24 +206,11 @@ fn nvlink() {
 
 #[test]
 fn nvlink_5() {
-    let line = "NVRM: Xid (PCI:0018:01:00): 145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 \
-                0x00000008 0x00000001 0x00000000 0x00100000 0x00000004)";
-    check(
-        line,
-        &[
-            ("gpu/pci", j!("0018:01:00.0")),
-            ("severity", j!("warning")),
-            ("detail/xid", j!(145)),
-            ("detail/sub_unit", j!("RLW_RXPIPE")),
-            ("detail/sub_severity", j!("Nonfatal")),
-            ("detail/link", j!(13)),
-            ("detail/sub_code", j!(0)),
-            ("detail/sub_name", Value::Null),
-            (
-                "detail/words",
-                j!(["0x409a0c2", "0x8", "0x1", "0x0", "0x100000", "0x4"]),
-            ),
-        ],
+    table(
+        r#"
+NVRM: Xid (PCI:0018:01:00): 145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008 0x00000001 0x00000000 0x00100000 0x00000004)
+= xid warning {"gpu/pci": "0018:01:00.0", "detail/xid": 145, "detail/sub_unit": "RLW_RXPIPE", "detail/sub_severity": "Nonfatal", "detail/link": 13, "detail/sub_code": 0, "detail/sub_name": null, "detail/words": ["0x409a0c2", "0x8", "0x1", "0x0", "0x100000", "0x4"]}
+"#,
     );
     // Columns padded with blanks, and no link.
     let line = "NVRM: Xid (PCI:0009:01:00): 149, NETIR_LINK_EVT  Fatal   XC0 i0 Link -1 \
@@ -323,16 +310,11 @@ fn further_lines_of_an_xids_record_stay_in_its_message() {
 
 #[test]
 fn an_impossible_device_number_leaves_what_is_sure() {
-    let line = "NVRM: Xid (PCI:0001:ab:cd): 69, pid=1310987, name=train.3, Class Error: ChId 0008";
-    check(
-        line,
-        &[
-            ("kind", j!("xid")),
-            ("gpu", Value::Null),
-            ("process/pid", j!(1_310_987)),
-            ("process/comm", j!("train.3")),
-            ("detail/xid", j!(69)),
-        ],
+    table(
+        r#"
+NVRM: Xid (PCI:0001:ab:cd): 69, pid=1310987, name=train.3, Class Error: ChId 0008
+= xid {"gpu": null, "process/pid": 1310987, "process/comm": "train.3", "detail/xid": 69}
+"#,
     );
     for not_one in ["PCI:no:where", "PCI:", "PCI:0001", "PCI::ab:cd", "x"] {
         assert!(live(&format!("NVRM: Xid ({not_one}): 69, x")).is_empty());

@@ -1,7 +1,7 @@
 //! A device plugin of Kubernetes that offers GPUs of other hosts: a pod asks for `gtrace.dev/remote-gpu` as for any device, and
 //! its containers find a `libcuda.so.1` and the address of a server of `gtrace serve`.
 //!
-//! [`run`] asks each server for its GPUs, tells the kubelet which there are and which can be used, and says what a container
+//! [`run`] asks each server for its GPUs, reports to the kubelet which there are and which can be used, and says what a container
 //! that gets one is started with.
 #![forbid(unsafe_code)]
 

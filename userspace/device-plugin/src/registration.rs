@@ -124,7 +124,7 @@ async fn register(
         options: Some(IMPLEMENTED),
     };
     let [mut pause, longest] = PAUSES;
-    let mut said = String::new();
+    let mut reported = String::new();
     loop {
         let theirs = identity(kubelet);
         match call_async::<_, Empty>(kubelet, REGISTER, &request, DEADLINE).await {
@@ -137,9 +137,9 @@ async fn register(
             }
             Err(error) => {
                 let error = error.to_string();
-                if error != said {
+                if error != reported {
                     tracing::warn!("the kubelet is not there yet: {error}");
-                    said = error;
+                    reported = error;
                 }
             }
         }

@@ -141,20 +141,17 @@ macro_rules! expectations {
 /// What is expected of the host as a whole.
 ///
 /// What is not given may be anything.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostBaseline {
     /// Version of the loaded driver.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub driver: Option<Expected<String>>,
     /// GPUs that PCI shows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<u32>,
     /// NVSwitches that PCI shows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub nvswitches: Option<u32>,
     /// Active RDMA ports.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rdma_ports: Option<u32>,
 }
 

@@ -33,21 +33,18 @@ gtrace_event::named_enum! {
 }
 
 /// How a GPU stands with its NVLink fabric.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fabric {
     /// Whether it is registered.
     pub state: FabricState,
     /// For so many seconds it has been seen not to be registered; absent where it is, and where a virtual machine or partition has to begin.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub waiting_s: Option<u64>,
     /// How the registration ended, as nvmlReturn_t; 0 is success.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub status: Option<u32>,
     /// Clique: GPUs of one reach each other's memory.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub clique: Option<u32>,
     /// UUID of the cluster.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cluster: Option<String>,
     /// What the fabric says is wrong.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

@@ -10,36 +10,28 @@ use crate::{GpuBoard, GpuProcess, GpuSample};
 /// One GPU of this host, with what PCI, /proc/driver/nvidia and NVML say of it.
 ///
 /// A part that its source does not have, or that could not be read this time, is `None`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde_with::skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GpuInfo {
     /// Where it sits.
     pub pci: PciAddress,
     /// PCI vendor and device id.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub id: Option<PciId>,
     /// Product name; NVML's, else the `Model` of /proc/driver/nvidia.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
     /// `GPU-…`; NVML's, else that of /proc/driver/nvidia.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub uuid: Option<String>,
     /// NVML's index. It follows PCI order and changes when a GPU is lost.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub index: Option<u32>,
     /// N of /dev/nvidiaN, by /proc/driver/nvidia. It need not be NVML's index.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub minor: Option<u32>,
     /// Kernel driver that the device is bound to: `nvidia`, `vfio-pci`, `nouveau`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver_bound: Option<String>,
     /// Version of the loaded NVIDIA kernel module.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver_version: Option<String>,
     /// NUMA node, where the platform names one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub numa_node: Option<u32>,
     /// PCIe link of the device to the port above it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub link: Option<PcieLink>,
     /// The ports above the device, root port first; the device itself is not among them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -58,13 +50,11 @@ pub struct GpuInfo {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stale: bool,
     /// Why NVML gives no or only part of a sample, in its words.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nvml_error: Option<String>,
     /// What NVML says of the board.
     #[serde(skip_serializing_if = "GpuBoard::is_empty", default)]
     pub board: GpuBoard,
     /// NVML's newest sample.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sample: Option<GpuSample>,
 }
 
@@ -73,23 +63,7 @@ impl GpuInfo {
     pub fn at(pci: PciAddress) -> Self {
         Self {
             pci,
-            id: None,
-            name: None,
-            uuid: None,
-            index: None,
-            minor: None,
-            driver_bound: None,
-            driver_version: None,
-            numa_node: None,
-            link: None,
-            upstream: Vec::new(),
-            present_in: PresentIn::default(),
-            suspended: false,
-            unanswered: false,
-            stale: false,
-            nvml_error: None,
-            board: GpuBoard::default(),
-            sample: None,
+            ..Self::default()
         }
     }
 
@@ -131,19 +105,16 @@ pub struct PresentIn {
 ///
 /// Source: `current_link_speed` and its like in sysfs (drivers/pci/pci-sysfs.c, kernel 4.13 on).
 /// At idle the driver lowers the speed to save power; that is no fault. It never lowers the width.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PcieLink {
     /// Speed now, GT/s.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub speed: Option<f64>,
     /// Highest speed of the link: the lower of what device and port can do, GT/s.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_speed: Option<f64>,
     /// Lanes in use.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub width: Option<u32>,
     /// Lanes that both device and port have.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_width: Option<u32>,
 }
 

@@ -72,7 +72,7 @@ pub use sample::{
     RetiredPages, SpareRows, SramEcc, SramErrors, SramSources, Temperature, Utilization,
     VgpuLicense, Violations,
 };
-pub use sysfs::{ProcRoot, SysRoot};
+pub use sysfs::{ProcRoot, SysRoot, read_pseudo_file};
 pub use watch::SampleWatch;
 
 /// Parsers that take text from outside, for tests with random bytes.

@@ -13,18 +13,17 @@ macro_rules! link {
         counters { $($(#[$doc:meta])* $place:ident = $name:literal, $field:expr;)* }
     ) => {
         /// One NVLink of a GPU.
+        #[serde_with::skip_serializing_none]
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         pub struct NvLinkSample {
             /// Number of the link.
             pub link: u32,
             $(
                 $(#[$known_doc])*
-                #[serde(skip_serializing_if = "Option::is_none", default)]
                 pub $known: Option<$type>,
             )*
             $(
                 $(#[$doc])*
-                #[serde(skip_serializing_if = "Option::is_none", default)]
                 pub $place: Option<u64>,
             )*
         }
@@ -95,23 +94,19 @@ link! {
 }
 
 /// One link to the CPU on the same module, as of GH200 and GB200 (NVLink-C2C).
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct C2cLinkSample {
     /// Number of the link.
     pub link: u32,
     /// Whether it is up.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub active: Option<bool>,
     /// What it can carry while it is up, bytes a second.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_bandwidth: Option<u64>,
     /// CRC errors. A counter.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub crc_errors: Option<u64>,
     /// Replays. A counter.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub replays: Option<u64>,
     /// Replays that followed another at once. A counter.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub repeated_replays: Option<u64>,
 }

@@ -355,24 +355,21 @@ pub enum ProcessType {
 }
 
 /// A process that uses a GPU.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GpuProcess {
     /// Process id.
     pub pid: u32,
     /// Process name, where /proc shows it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub comm: Option<String>,
     /// Device memory in use, bytes.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub used_memory: Option<u64>,
     /// What it uses the GPU for.
     #[serde(rename = "type")]
     pub kind: ProcessType,
     /// MIG GPU instance.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mig_gi: Option<u32>,
     /// MIG compute instance.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mig_ci: Option<u32>,
 }
 
@@ -387,6 +384,7 @@ pub struct MigMode {
 
 /// Where programs run in a GPU in MIG mode (Multi-Instance GPU): a compute instance of one of its GPU instances, which NVML
 /// and nvidia-smi call a MIG device.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MigInstance {
     /// Number of its GPU instance, which has the memory.
@@ -394,16 +392,13 @@ pub struct MigInstance {
     /// Number of its compute instance within that.
     pub ci: u32,
     /// `1g.10gb`, `3g.40gb`, `1c.3g.40gb`, as nvidia-smi names it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub profile: Option<String>,
     /// `MIG-…`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub uuid: Option<String>,
     /// Device memory of its GPU instance: compute instances of one share it.
     #[serde(default)]
     pub memory: GpuMemory,
     /// Multiprocessors that it has.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub multiprocessors: Option<u32>,
     /// How busy parts of its GPU instance were. NVML has no other use of instances.
     #[serde(skip_serializing_if = "Activity::is_empty", default)]
@@ -423,18 +418,16 @@ pub enum LicenseTerm {
 }
 
 /// The licence of a vGPU, as its guest's driver has it (NVIDIA vGPU software).
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VgpuLicense {
     /// Whether the driver holds one. Without it the driver restricts the vGPU, the more the longer that lasts.
     pub licensed: bool,
     /// The product: `NVIDIA Virtual Compute Server`, `NVIDIA RTX Virtual Workstation`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub product: Option<String>,
     /// Whether it ends.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub term: Option<LicenseTerm>,
     /// When it ends.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expiry: Option<Timestamp>,
 }
 
@@ -495,6 +488,7 @@ impl fmt::Display for RecoveryAction {
 /// What NVML says of one GPU at one moment. Source: nvml.h.
 ///
 /// A reading that this GPU or driver does not support is `None`, or absent from its section.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GpuSample {
     /// When it was taken.
@@ -518,7 +512,6 @@ pub struct GpuSample {
     #[serde(default)]
     pub clocks: Clocks,
     /// Why the clocks are what they are.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub clock_event_reasons: Option<ClockEventReasons>,
     /// For how long clocks were held down.
     #[serde(default)]
@@ -536,19 +529,14 @@ pub struct GpuSample {
     #[serde(default)]
     pub repair: Repair,
     /// PCIe replays. A counter.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pcie_replays: Option<u64>,
     /// PCIe data sent by the GPU, bytes a second over 20 ms.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pcie_tx: Option<u64>,
     /// PCIe data received by the GPU, bytes a second over 20 ms.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pcie_rx: Option<u64>,
     /// Bytes sent over all NVLinks, as the driver counts them. A counter.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nvlink_tx_bytes: Option<u64>,
     /// Bytes received over all NVLinks, as the driver counts them. A counter.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nvlink_rx_bytes: Option<u64>,
     /// NVLinks.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -560,10 +548,8 @@ pub struct GpuSample {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub processes: Vec<GpuProcess>,
     /// Performance state, 0 (fastest) to 15.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub performance_state: Option<u32>,
     /// MIG mode.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mig: Option<MigMode>,
     /// Its instances in MIG mode, by number.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -572,25 +558,20 @@ pub struct GpuSample {
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub mig_instances_unread: bool,
     /// The licence of a vGPU; absent where none is needed.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub vgpu_license: Option<VgpuLicense>,
     /// Whether a licence is needed could not be read: that it is absent says nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub vgpu_license_unread: bool,
     /// What the driver asks for, by the numbers of [`RecoveryAction`].
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recovery_action: Option<u32>,
     /// Whether the driver keeps the GPU initialised with no client.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub persistence_mode: Option<bool>,
     /// Fan speed, percent of its maximum; the fastest of several.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fan: Option<u32>,
     /// How busy its parts were.
     #[serde(default)]
     pub activity: Activity,
     /// The NVLink fabric.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fabric: Option<Fabric>,
 }
 

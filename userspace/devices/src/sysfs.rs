@@ -8,6 +8,8 @@ use std::str::FromStr;
 
 /// More than any attribute has: sysfs gives at most a page, /proc/driver/nvidia less.
 const MAX_ATTRIBUTE: u64 = 64 * 1024;
+/// What most of them fit into.
+const PAGE: usize = 4096;
 
 /// Where sysfs is mounted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,11 +38,22 @@ pub(crate) fn text(path: &Path) -> Option<String> {
 
 /// The same, or why it cannot be read.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
+    Ok(read_pseudo_file(path)?.trim().to_owned())
+}
+
+/// The text of a file of sysfs or procfs, 64 KiB of it at most; what is no UTF-8 becomes U+FFFD.
+///
+/// Such a file has no size: `fs::read_to_string` asks for it, then reads 32 bytes, 32 more, 64, and so on. This reads it in one go.
+///
+/// # Errors
+///
+/// The system's.
+pub fn read_pseudo_file(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::with_capacity(PAGE);
     File::open(path)?
         .take(MAX_ATTRIBUTE)
         .read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The text of a file, parsed.

@@ -6,7 +6,7 @@ mod support;
 use std::time::Duration;
 
 use gtrace_devices::{
-    Devices, GpuBoard, GpuSample, NvmlGpu, NvmlSnapshot, Observed, ProcRoot, UnreadableGpu, metrics,
+    Devices, GpuSample, NvmlGpu, NvmlSnapshot, Observed, ProcRoot, UnreadableGpu, metrics,
 };
 use gtrace_event::{Kind, Timestamp, WitnessName};
 use support::{Stuck, Sys, pci, proc_tree};
@@ -21,11 +21,8 @@ fn nvml_gpu(address: &str, index: u32) -> NvmlGpu {
         pci: pci(address),
         index,
         uuid: Some(format!("GPU-{index}")),
-        name: None,
-        lost: false,
-        errors: Vec::new(),
-        board: GpuBoard::default(),
         sample: GpuSample::at(Timestamp::now()),
+        ..NvmlGpu::default()
     }
 }
 

@@ -11,10 +11,28 @@ use support::{Stuck, Sys, pci};
 
 const GPU: &str = "0000:3d:00.0";
 const ROOT: &str = "0000:3a:00.0";
+/// Between the root port and the GPU.
+const UP: &str = "0000:3b:00.0";
+const PORT: &str = "0000:3c:01.0";
+const OTHER: &str = "0000:3e:00.0";
 const NVSWITCH: &str = "0000:40:00.0";
 
 fn poll(watch: &mut PciWatch) -> Vec<Observed> {
     watch.poll(|_| false).unwrap().events
+}
+
+/// The same while the GPU is busy.
+fn poll_busy(watch: &mut PciWatch) -> Vec<Observed> {
+    watch.poll(|at| at == pci(GPU)).unwrap().events
+}
+
+fn kinds(events: &[Observed]) -> Vec<Kind> {
+    events.iter().map(|e| e.occurrence.kind).collect()
+}
+
+/// A GPU at the end of a chain of ports.
+fn add_gpu(sys: &Sys, chain: &[&str]) {
+    sys.add(chain, "0x10de\n", "0x030200\n");
 }
 
 /// Longer than a device must not answer before it counts as lost.
@@ -37,7 +55,7 @@ fn the_inventory_has_gpus_and_switches_and_nothing_else() {
         .collect();
     let want = [
         (GPU, PciClass::Gpu),
-        ("0000:3e:00.0", PciClass::Gpu),
+        (OTHER, PciClass::Gpu),
         (NVSWITCH, PciClass::NvSwitch),
     ];
     assert_eq!(
@@ -46,10 +64,7 @@ fn the_inventory_has_gpus_and_switches_and_nothing_else() {
         "no audio, no adapter, no virtual function"
     );
     let gpu = &devices[0];
-    assert_eq!(
-        gpu.upstream,
-        [ROOT, "0000:3b:00.0", "0000:3c:01.0"].map(pci)
-    );
+    assert_eq!(gpu.upstream, [ROOT, UP, PORT].map(pci));
     assert_eq!(
         (gpu.driver.as_deref(), gpu.numa_node),
         (Some("nvidia"), Some(1))
@@ -123,7 +138,7 @@ fn a_rise_of_aer_counters_is_an_event_of_the_device_that_counted() {
     assert_eq!(gpus, [None, Some(pci(GPU)), Some(pci(GPU))]);
     assert_eq!(
         events[0].occurrence.detail.pcie.gpus_below,
-        [GPU, "0000:3e:00.0"].map(pci),
+        [GPU, OTHER].map(pci),
         "the root port is above both"
     );
     assert_eq!(events[1].occurrence.detail.aer.errors, ["RxErr"]);
@@ -145,7 +160,6 @@ fn a_rise_of_aer_counters_is_an_event_of_the_device_that_counted() {
 
 #[test]
 fn the_port_above_a_vanished_gpu_still_says_why() {
-    const PORT: &str = "0000:3c:01.0";
     let sys = Sys::host();
     sys.aer(PORT, 0, 0);
     let mut watch = sys.watch();
@@ -175,8 +189,7 @@ fn the_port_above_a_vanished_gpu_still_says_why() {
 
 #[test]
 fn a_vanished_gpu_keeps_its_place_in_the_tree_until_another_device_takes_it() {
-    const PORT: &str = "0000:3c:01.0";
-    let chain = |device| [ROOT, "0000:3b:00.0", PORT, device];
+    let chain = |device| [ROOT, UP, PORT, device];
     let sys = Sys::host();
     let mut watch = sys.watch();
     poll(&mut watch);
@@ -198,13 +211,13 @@ fn a_vanished_gpu_keeps_its_place_in_the_tree_until_another_device_takes_it() {
 
     sys.remove(GPU);
     poll(&mut watch);
-    sys.add(&chain(GPU), "0x10de\n", "0x030200\n");
+    add_gpu(&sys, &chain(GPU));
     poll(&mut watch);
     assert_eq!(watch.tree().relation(pci(PORT)), above);
     // Another GPU in the same slot under another number.
     sys.remove(GPU);
     poll(&mut watch);
-    sys.add(&chain("0000:3d:01.0"), "0x10de\n", "0x030200\n");
+    add_gpu(&sys, &chain("0000:3d:01.0"));
     poll(&mut watch);
     let other = Relation::Above(pci("0000:3d:01.0"));
     assert_eq!(watch.tree().relation(pci(PORT)), other);
@@ -213,7 +226,7 @@ fn a_vanished_gpu_keeps_its_place_in_the_tree_until_another_device_takes_it() {
 #[test]
 fn a_gpu_on_the_root_bus_has_no_port_and_hides_none() {
     let sys = Sys::new();
-    sys.add(&["0000:05:00.0"], "0x10de\n", "0x030200\n");
+    add_gpu(&sys, &["0000:05:00.0"]);
     let tree = PciTree::read(&sys.root());
     let gpu = pci("0000:05:00.0");
     assert_eq!(tree.relation(gpu), Relation::Is(gpu));
@@ -235,11 +248,7 @@ fn a_vanished_gpu_is_lost_once_and_again_after_it_was_back() {
         assert_eq!((lost.kind, lost.severity), (Kind::GpuLost, Severity::Fatal));
         assert_eq!((report.gpus.len(), report.lost), (1, vec![pci(GPU)]));
         assert!(poll(&mut watch).is_empty(), "reported already");
-        sys.add(
-            &[ROOT, "0000:3b:00.0", "0000:3c:01.0", GPU],
-            "0x10de\n",
-            "0x030200\n",
-        );
+        add_gpu(&sys, &[ROOT, UP, PORT, GPU]);
         let report = watch.poll(|_| false).unwrap();
         assert!(report.events.is_empty() && report.lost.is_empty());
     }
@@ -256,18 +265,10 @@ fn a_device_that_reads_all_ones_a_second_later_still_is_lost() {
     wait_until_silent_for_long();
     let events = poll(&mut watch);
     assert_eq!(events.len(), 2);
-    assert!(
-        events[0]
-            .occurrence
-            .message
-            .starts_with("GPU does not answer")
-    );
-    assert!(
-        events[1]
-            .occurrence
-            .message
-            .starts_with("NVSwitch does not answer")
-    );
+    for (event, what) in events.iter().zip(["GPU", "NVSwitch"]) {
+        let begins = format!("{what} does not answer");
+        assert!(event.occurrence.message.starts_with(&begins), "{event:?}");
+    }
     assert!(poll(&mut watch).is_empty());
     sys.write(GPU, "config", [0xde, 0x10]);
     assert!(poll(&mut watch).is_empty());
@@ -299,15 +300,14 @@ fn a_gpu_whose_link_is_down_for_a_moment_is_not_lost() {
 
 #[test]
 fn a_port_above_a_gpu_and_an_adapter_is_not_the_gpus() {
-    const PORT: &str = "0000:3c:01.0";
-    const ADAPTER: [&str; 4] = [ROOT, "0000:3b:00.0", "0000:3c:03.0", "0000:3f:00.0"];
+    const ADAPTER: [&str; 4] = [ROOT, UP, "0000:3c:03.0", "0000:3f:00.0"];
     let sys = Sys::host();
     sys.add(&ADAPTER[..3], "0x8086\n", "0x060400\n");
-    sys.remove("0000:3e:00.0");
+    sys.remove(OTHER);
     let mut watch = sys.watch();
     poll(&mut watch);
     let alone = Relation::Above(pci(GPU));
-    for port in [ROOT, "0000:3b:00.0", PORT] {
+    for port in [ROOT, UP, PORT] {
         assert_eq!(watch.tree().relation(pci(port)), alone, "{port}");
     }
     sys.add(&ADAPTER, "0x15b3\n", "0x020700\n");
@@ -330,10 +330,10 @@ fn a_port_above_a_gpu_and_an_adapter_is_not_the_gpus() {
 fn functions_of_a_card_are_its_own_and_those_of_another_vendor_are_not() {
     let sys = Sys::host();
     let vf = "0000:3d:02.3";
-    sys.add(&[vf], "0x10de\n", "0x030200\n");
+    add_gpu(&sys, &[vf]);
     sys.virtual_function(vf, GPU);
     // A virtual machine with a GPU and an adapter at one address.
-    sys.add(&["0000:05:00.0"], "0x10de\n", "0x030200\n");
+    add_gpu(&sys, &["0000:05:00.0"]);
     sys.add(&["0000:05:00.1"], "0x15b3\n", "0x020000\n");
     sys.add(&["0000:05:00.2"], "0x10de\n", "0x0c0330\n");
     // A virtual function of the adapter.
@@ -376,10 +376,7 @@ fn a_narrow_link_is_reported_once_for_each_width() {
     let mut watch = sys.watch();
     sys.write(GPU, "current_link_width", "8\n");
     let events = poll(&mut watch);
-    assert_eq!(
-        (events.len(), events[0].occurrence.kind),
-        (1, Kind::PcieLink)
-    );
+    assert_eq!(kinds(&events), [Kind::PcieLink]);
     let sample = &events[0].occurrence.detail.sample;
     assert_eq!(
         (sample.width, sample.max_width, sample.limit),
@@ -403,20 +400,17 @@ fn a_narrow_link_of_a_gpu_that_was_away_is_reported_again() {
     assert_eq!(poll(&mut watch).len(), 1);
     sys.remove(GPU);
     poll(&mut watch);
-    let chain = [ROOT, "0000:3b:00.0", "0000:3c:01.0", GPU];
-    sys.add(&chain, "0x10de\n", "0x030200\n");
+    add_gpu(&sys, &[ROOT, UP, PORT, GPU]);
     sys.link(GPU, "32.0 GT/s PCIe", "16");
     sys.write(GPU, "current_link_width", "8\n");
-    let events = poll(&mut watch);
-    let kinds: Vec<_> = events.iter().map(|e| e.occurrence.kind).collect();
-    assert_eq!(kinds, [Kind::PcieLink]);
+    assert_eq!(kinds(&poll(&mut watch)), [Kind::PcieLink]);
 }
 
 #[test]
 fn a_wide_gpu_in_a_narrow_slot_is_no_fault() {
     let sys = Sys::host();
-    sys.write("0000:3c:01.0", "max_link_width", "8");
-    sys.write("0000:3c:01.0", "max_link_speed", "16.0 GT/s PCIe");
+    sys.write(PORT, "max_link_width", "8");
+    sys.write(PORT, "max_link_speed", "16.0 GT/s PCIe");
     sys.write(GPU, "current_link_width", "8");
     sys.write(GPU, "current_link_speed", "16.0 GT/s PCIe");
     let mut watch = sys.watch();
@@ -433,25 +427,18 @@ fn a_slow_link_is_a_fault_only_while_the_gpu_is_busy() {
     for _ in 0..5 {
         assert!(poll(&mut watch).is_empty(), "idle: power management");
     }
-    let busy = |p: PciAddress| p == pci(GPU);
-    assert!(
-        watch.poll(busy).unwrap().events.is_empty(),
-        "work may just have come"
-    );
+    assert!(poll_busy(&mut watch).is_empty(), "work may just have come");
     assert!(poll(&mut watch).is_empty());
-    assert!(watch.poll(busy).unwrap().events.is_empty());
-    let events = watch.poll(busy).unwrap().events;
-    assert_eq!(
-        (events.len(), events[0].occurrence.kind),
-        (1, Kind::PcieLink)
-    );
+    assert!(poll_busy(&mut watch).is_empty());
+    let events = poll_busy(&mut watch);
+    assert_eq!(kinds(&events), [Kind::PcieLink]);
     assert_eq!(events[0].occurrence.detail.sample.value, Some(2.5e9));
     for _ in 0..3 {
-        assert!(watch.poll(busy).unwrap().events.is_empty(), "once");
+        assert!(poll_busy(&mut watch).is_empty(), "once");
         assert!(poll(&mut watch).is_empty());
     }
     sys.write(GPU, "current_link_speed", "32.0 GT/s PCIe");
-    assert!(watch.poll(busy).unwrap().events.is_empty());
+    assert!(poll_busy(&mut watch).is_empty());
 }
 
 #[test]
@@ -463,16 +450,11 @@ fn a_poll_out_of_turn_sees_what_is_lost_and_leaves_speeds_to_the_polls() {
     for _ in 0..5 {
         assert!(watch.poll_now().unwrap().events.is_empty());
     }
-    let slow = watch.poll(|_| true).unwrap().events;
-    assert_eq!(
-        slow.len(),
-        1,
-        "the second poll in a row, as if none had looked"
-    );
+    // The second poll in a row, as if none had looked.
+    assert_eq!(watch.poll(|_| true).unwrap().events.len(), 1);
     sys.remove(GPU);
-    let lost = watch.poll_now().unwrap();
-    assert_eq!(lost.events.len(), 1);
-    assert_eq!(lost.events[0].occurrence.kind, Kind::GpuLost);
+    let lost = watch.poll_now().unwrap().events;
+    assert_eq!(kinds(&lost), [Kind::GpuLost]);
     assert!(watch.poll(|_| true).unwrap().events.is_empty(), "once");
 }
 
@@ -505,7 +487,7 @@ fn a_link_whose_maximum_is_not_known_is_not_judged() {
     assert!(sys.watch().poll(|_| true).unwrap().events.is_empty());
     // The port's own maximum missing is no reason to leave the device's out.
     let sys = Sys::host();
-    sys.write("0000:3c:01.0", "max_link_width", "255\n");
+    sys.write(PORT, "max_link_width", "255\n");
     sys.write(GPU, "current_link_width", "8\n");
     let events = poll(&mut sys.watch());
     assert_eq!(events.len(), 1, "without NVML");
@@ -529,8 +511,8 @@ fn garbage_in_sysfs_is_passed_over() {
     }
     sys.write(GPU, "numa_node", "-1");
     sys.write(GPU, "device", "");
-    sys.write("0000:3e:00.0", "class", "0xzz");
-    sys.write("0000:3e:00.0", "config", "");
+    sys.write(OTHER, "class", "0xzz");
+    sys.write(OTHER, "config", "");
     sys.add(&["weird name"], "0x10de", "0x030000");
     let mut watch = sys.watch();
     for _ in 0..2 {
@@ -580,7 +562,7 @@ fn metrics_name_every_counter_of_devices_and_ports() {
 fn a_device_whose_configuration_space_hangs_holds_up_no_other() {
     let sys = Sys::host();
     let mut watch = sys.watch();
-    let (stuck, other) = (pci("0000:3d:00.0"), pci("0000:3e:00.0"));
+    let (stuck, other) = (pci(GPU), pci(OTHER));
     let first = watch.poll(|_| false).unwrap();
     let link = |report: &PciReport, at| {
         let gpu = report.gpus.iter().find(|gpu| gpu.pci == at).unwrap();
@@ -588,19 +570,16 @@ fn a_device_whose_configuration_space_hangs_holds_up_no_other() {
     };
     assert_eq!(link(&first, stuck), (true, false));
 
-    let _config = Stuck::at(sys.device("0000:3d:00.0").join("config"));
+    let _config = Stuck::at(sys.device(GPU).join("config"));
     for _ in 0..3 {
         let report = watch.poll(|_| false).unwrap();
-        assert_eq!(
-            link(&report, stuck),
-            (false, true),
-            "its link is not of now"
-        );
+        // Its link is not of now.
+        assert_eq!(link(&report, stuck), (false, true));
         assert_eq!(link(&report, other), (true, false));
         assert!(report.events.is_empty(), "{:?}", report.events);
     }
     // The other one is watched as before.
-    sys.write("0000:3e:00.0", "config", [0xff; 4]);
+    sys.write(OTHER, "config", [0xff; 4]);
     let lost = (0..)
         .find_map(|_| watch.poll_now().unwrap().events.pop())
         .unwrap();
@@ -610,7 +589,6 @@ fn a_device_whose_configuration_space_hangs_holds_up_no_other() {
 
 #[test]
 fn a_device_whose_error_counters_hang_holds_up_no_other() {
-    const OTHER: &str = "0000:3e:00.0";
     let sys = Sys::host();
     sys.aer(GPU, 3, 0);
     sys.aer(OTHER, 5, 0);

@@ -6,8 +6,12 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 
-use gtrace_devices::{Observed, RdmaExpected, RdmaHealth, RdmaState, RdmaWatch, SysRoot};
-use gtrace_event::{Kind, PortChange, Severity, Timestamp, WitnessName};
+use gtrace_devices::RdmaState::{self, Absent, Degraded, Healthy, Unhealthy};
+use gtrace_devices::{Observed, RdmaExpected, RdmaHealth, RdmaWatch, SysRoot};
+use gtrace_event::PortChange::{
+    self, Bounced, Down, Enough, Flapping, FullSpeed, Slow, TooFew, Up,
+};
+use gtrace_event::{Kind, Severity, Timestamp, WitnessName};
 use support::Stuck;
 
 /// A fake /sys with RDMA devices.
@@ -30,44 +34,46 @@ impl Sys {
     /// A port that is active at 400 Gb/s.
     fn add(&self, device: &str, port: u32) {
         let dir = self.port(device, port);
-        fs::create_dir_all(dir.join("counters")).unwrap();
-        fs::create_dir_all(dir.join("hw_counters")).unwrap();
-        fs::write(dir.join("link_layer"), "InfiniBand\n").unwrap();
-        self.set(device, port, "4: ACTIVE", "5: LinkUp");
-        self.rate(device, port, "400 Gb/sec (4X NDR)");
-        for counter in ["counters/symbol_error", "counters/link_downed"] {
-            self.count(device, port, counter, 0);
+        for folder in ["counters", "hw_counters"] {
+            fs::create_dir_all(dir.join(folder)).unwrap();
         }
-        self.count(device, port, "counters/port_xmit_data", 1000);
-        self.count(device, port, "hw_counters/packet_seq_err", 0);
-        self.count(
-            device,
-            port,
-            "hw_counters/req_transport_retries_exceeded",
-            0,
-        );
+        for (file, content) in [
+            ("link_layer", "InfiniBand"),
+            ("state", "4: ACTIVE"),
+            ("phys_state", "5: LinkUp"),
+            ("rate", "400 Gb/sec (4X NDR)"),
+            ("counters/symbol_error", "0"),
+            ("counters/link_downed", "0"),
+            ("counters/port_xmit_data", "1000"),
+            ("hw_counters/packet_seq_err", "0"),
+            ("hw_counters/req_transport_retries_exceeded", "0"),
+        ] {
+            fs::write(dir.join(file), format!("{content}\n")).unwrap();
+        }
     }
 
-    fn set(&self, device: &str, port: u32, state: &str, physical: &str) {
-        let dir = self.port(device, port);
-        fs::write(dir.join("state"), format!("{state}\n")).unwrap();
-        fs::write(dir.join("phys_state"), format!("{physical}\n")).unwrap();
+    /// Changes a file of a device's first port.
+    fn set(&self, device: &str, file: &str, content: &str) {
+        fs::write(self.port(device, 1).join(file), format!("{content}\n")).unwrap();
     }
 
-    fn down(&self, device: &str, port: u32) {
-        self.set(device, port, "1: DOWN", "2: Polling");
+    fn down(&self, device: &str) {
+        self.set(device, "state", "1: DOWN");
+        self.set(device, "phys_state", "2: Polling");
     }
 
-    fn up(&self, device: &str, port: u32) {
-        self.set(device, port, "4: ACTIVE", "5: LinkUp");
+    fn up(&self, device: &str) {
+        self.set(device, "state", "4: ACTIVE");
+        self.set(device, "phys_state", "5: LinkUp");
     }
 
-    fn rate(&self, device: &str, port: u32, rate: &str) {
-        fs::write(self.port(device, port).join("rate"), format!("{rate}\n")).unwrap();
+    fn rate(&self, device: &str, rate: &str) {
+        self.set(device, "rate", rate);
     }
 
-    fn count(&self, device: &str, port: u32, counter: &str, value: u64) {
-        fs::write(self.port(device, port).join(counter), format!("{value}\n")).unwrap();
+    /// A counter of mlx5_0.
+    fn count(&self, counter: &str, value: u64) {
+        self.set("mlx5_0", counter, &value.to_string());
     }
 
     fn remove(&self, device: &str) {
@@ -90,6 +96,27 @@ fn changes(events: &[Observed]) -> Vec<PortChange> {
         event.occurrence.detail.rdma.port_change.unwrap()
     };
     events.iter().map(of).collect()
+}
+
+/// The changes that a poll reports, of which each event is one, and the state after it.
+fn poll(watch: &mut RdmaWatch, second: i64) -> (Vec<PortChange>, RdmaState) {
+    let report = watch.poll_now(at(second));
+    (changes(&report.events), report.health.state)
+}
+
+/// One device.
+fn one_device() -> Sys {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    sys
+}
+
+/// One device, after the first poll.
+fn watched() -> (Sys, RdmaWatch) {
+    let sys = one_device();
+    let mut watch = sys.watch();
+    watch.poll_now(at(0));
+    (sys, watch)
 }
 
 #[test]
@@ -126,37 +153,34 @@ fn ports_are_read_with_what_they_have() {
 
 #[test]
 fn a_port_that_goes_down_and_comes_back_is_reported_once_each() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
+    let sys = one_device();
     sys.add("mlx5_1", 1);
-    sys.down("mlx5_1", 1);
+    sys.down("mlx5_1");
     let mut watch = sys.watch();
     let first = watch.poll_now(at(0));
     assert!(
         first.events.is_empty(),
         "what is down at the start is not expected"
     );
-    assert_eq!(first.health.state, RdmaState::Healthy);
+    assert_eq!(first.health.state, Healthy);
     assert_eq!(
         (first.health.active_ports, first.health.expected_ports),
         (1, 1)
     );
 
-    sys.down("mlx5_0", 1);
+    sys.down("mlx5_0");
     let report = watch.poll_now(at(10));
-    assert_eq!(changes(&report.events), [PortChange::Down]);
+    assert_eq!(changes(&report.events), [Down]);
     let event = &report.events[0].occurrence;
     assert_eq!(event.severity, Severity::Critical);
     assert_eq!(event.detail.rdma.rdma_device.as_deref(), Some("mlx5_0"));
     assert_eq!(event.detail.rdma.physical_state.as_deref(), Some("Polling"));
-    assert_eq!(report.health.state, RdmaState::Unhealthy);
+    assert_eq!(report.health.state, Unhealthy);
     assert!(report.health.reasons[0].contains("mlx5_0 port 1 is DOWN (Polling)"));
     assert!(watch.poll_now(at(20)).events.is_empty(), "once");
 
-    sys.up("mlx5_0", 1);
-    let report = watch.poll_now(at(30));
-    assert_eq!(changes(&report.events), [PortChange::Up]);
-    assert_eq!(report.health.state, RdmaState::Healthy);
+    sys.up("mlx5_0");
+    assert_eq!(poll(&mut watch, 30), (vec![Up], Healthy));
 }
 
 /// So who was restarted meanwhile learns that it is over.
@@ -166,8 +190,8 @@ fn what_is_well_when_it_is_first_seen_stands_once() {
     for device in ["mlx5_0", "mlx5_1", "mlx5_2"] {
         sys.add(device, 1);
     }
-    sys.down("mlx5_1", 1);
-    sys.rate("mlx5_2", 1, "100 Gb/sec (2X HDR)");
+    sys.down("mlx5_1");
+    sys.rate("mlx5_2", "100 Gb/sec (2X HDR)");
     let of = |standing: &[Observed]| {
         let devices = standing
             .iter()
@@ -182,23 +206,23 @@ fn what_is_well_when_it_is_first_seen_stands_once() {
     assert_eq!(
         of(&first.standing),
         [
-            on(PortChange::Up, "mlx5_0"),
-            on(PortChange::FullSpeed, "mlx5_0"),
+            on(Up, "mlx5_0"),
+            on(FullSpeed, "mlx5_0"),
             // Nobody knows whether it was faster.
-            on(PortChange::Up, "mlx5_2"),
+            on(Up, "mlx5_2"),
         ]
     );
     assert!(watch.poll_now(at(10)).standing.is_empty());
-    sys.up("mlx5_1", 1);
-    sys.rate("mlx5_2", 1, "400 Gb/sec (4X NDR)");
+    sys.up("mlx5_1");
+    sys.rate("mlx5_2", "400 Gb/sec (4X NDR)");
     let later = watch.poll_now(at(20));
     assert!(later.events.is_empty());
     assert_eq!(
         of(&later.standing),
         [
-            on(PortChange::Up, "mlx5_1"),
-            on(PortChange::FullSpeed, "mlx5_1"),
-            on(PortChange::FullSpeed, "mlx5_2"),
+            on(Up, "mlx5_1"),
+            on(FullSpeed, "mlx5_1"),
+            on(FullSpeed, "mlx5_2"),
         ]
     );
     assert!(watch.poll_now(at(30)).standing.is_empty());
@@ -208,7 +232,7 @@ fn what_is_well_when_it_is_first_seen_stands_once() {
     };
     let mut watch = RdmaWatch::new(sys.root(), expected);
     let standing = watch.poll_now(at(40)).standing;
-    let enough = (PortChange::Enough, None);
+    let enough = (Enough, None);
     assert_eq!(of(&standing).last(), Some(&enough));
     assert_eq!(standing.len(), 7);
     assert!(watch.poll_now(at(50)).standing.is_empty());
@@ -216,111 +240,82 @@ fn what_is_well_when_it_is_first_seen_stands_once() {
 
 #[test]
 fn what_happens_between_two_polls_is_seen_by_its_counter_and_three_times_are_flapping() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
-    let mut watch = sys.watch();
-    watch.poll_now(at(0));
-    sys.count("mlx5_0", 1, "counters/link_downed", 1);
-    assert_eq!(
-        changes(&watch.poll_now(at(10)).events),
-        [PortChange::Bounced]
-    );
-    sys.count("mlx5_0", 1, "counters/link_downed", 3);
+    let (sys, mut watch) = watched();
+    sys.count("counters/link_downed", 1);
+    assert_eq!(poll(&mut watch, 10).0, [Bounced]);
+    sys.count("counters/link_downed", 3);
     let report = watch.poll_now(at(20));
-    assert_eq!(
-        changes(&report.events),
-        [PortChange::Bounced, PortChange::Flapping]
-    );
+    assert_eq!(changes(&report.events), [Bounced, Flapping]);
     assert_eq!(report.events[0].count, 2);
-    assert_eq!(report.health.state, RdmaState::Degraded);
-    sys.count("mlx5_0", 1, "counters/link_downed", 4);
+    assert_eq!(report.health.state, Degraded);
+    sys.count("counters/link_downed", 4);
     assert_eq!(
-        changes(&watch.poll_now(at(30)).events),
-        [PortChange::Bounced],
+        poll(&mut watch, 30).0,
+        [Bounced],
         "an episode is reported once"
     );
     // Ten quiet minutes end it.
-    let report = watch.poll_now(at(700));
-    assert!(report.events.is_empty());
-    assert_eq!(report.health.state, RdmaState::Healthy);
+    assert_eq!(poll(&mut watch, 700), (vec![], Healthy));
 }
 
 #[test]
 fn a_port_that_flaps_slowly_enough_to_be_seen_is_flapping_too() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
-    let mut watch = sys.watch();
-    watch.poll_now(at(0));
+    let (sys, mut watch) = watched();
     let mut reported = Vec::new();
     for round in 0..3 {
-        sys.down("mlx5_0", 1);
+        sys.down("mlx5_0");
         reported.extend(changes(&watch.poll_now(at(round * 60 + 10)).events));
-        sys.up("mlx5_0", 1);
+        sys.up("mlx5_0");
         reported.extend(changes(&watch.poll_now(at(round * 60 + 20)).events));
     }
-    use PortChange::{Down, Flapping, Up};
     assert_eq!(reported, [Down, Up, Down, Up, Down, Flapping, Up]);
 }
 
 #[test]
 fn a_port_that_is_slower_than_it_was_is_reported_until_it_is_not() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
-    let mut watch = sys.watch();
-    watch.poll_now(at(0));
-    sys.rate("mlx5_0", 1, "200 Gb/sec (2X NDR)");
+    let (sys, mut watch) = watched();
+    sys.rate("mlx5_0", "200 Gb/sec (2X NDR)");
     let report = watch.poll_now(at(10));
-    assert_eq!(changes(&report.events), [PortChange::Slow]);
+    assert_eq!(changes(&report.events), [Slow]);
     let rdma = &report.events[0].occurrence.detail.rdma;
     assert_eq!(
         (rdma.rate_gbps, rdma.expected_rate_gbps),
         (Some(200.0), Some(400.0))
     );
-    assert_eq!(report.health.state, RdmaState::Degraded);
+    assert_eq!(report.health.state, Degraded);
     assert!(watch.poll_now(at(20)).events.is_empty());
-    sys.rate("mlx5_0", 1, "400 Gb/sec (4X NDR)");
-    let report = watch.poll_now(at(30));
-    assert_eq!(changes(&report.events), [PortChange::FullSpeed]);
-    assert_eq!(report.health.state, RdmaState::Healthy);
+    sys.rate("mlx5_0", "400 Gb/sec (4X NDR)");
+    assert_eq!(poll(&mut watch, 30), (vec![FullSpeed], Healthy));
 }
 
 #[test]
 fn what_the_configuration_expects_is_judged_from_the_start_though_not_at_the_first_poll() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
+    let sys = one_device();
     sys.add("mlx5_1", 1);
-    sys.rate("mlx5_1", 1, "200 Gb/sec (2X NDR)");
+    sys.rate("mlx5_1", "200 Gb/sec (2X NDR)");
     let expected = RdmaExpected {
         ports: Some(2),
         rate_gbps: Some(400.0),
     };
     let mut watch = RdmaWatch::new(sys.root(), expected);
-    assert_eq!(changes(&watch.poll_now(at(0)).events), [PortChange::Slow]);
+    assert_eq!(poll(&mut watch, 0).0, [Slow]);
     let report = watch.poll_now(at(10));
-    assert_eq!(changes(&report.events), [PortChange::TooFew]);
+    assert_eq!(changes(&report.events), [TooFew]);
     let rdma = &report.events[0].occurrence.detail.rdma;
     assert_eq!((rdma.active_ports, rdma.expected_ports), (Some(1), Some(2)));
-    assert_eq!(report.health.state, RdmaState::Unhealthy);
-    sys.rate("mlx5_1", 1, "400 Gb/sec (4X NDR)");
-    let report = watch.poll_now(at(20));
-    assert_eq!(
-        changes(&report.events),
-        [PortChange::FullSpeed, PortChange::Enough]
-    );
+    assert_eq!(report.health.state, Unhealthy);
+    sys.rate("mlx5_1", "400 Gb/sec (4X NDR)");
+    assert_eq!(poll(&mut watch, 20).0, [FullSpeed, Enough]);
     // A host that should have ports and has none at all.
     let none = Sys::new();
     let mut watch = RdmaWatch::new(none.root(), expected);
     watch.poll_now(at(0));
-    assert_eq!(
-        changes(&watch.poll_now(at(10)).events),
-        [PortChange::TooFew]
-    );
+    assert_eq!(poll(&mut watch, 10).0, [TooFew]);
 }
 
 #[test]
 fn a_device_that_is_gone_is_one_event_and_its_return_another() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
+    let sys = one_device();
     sys.add("mlx5_0", 2);
     let mut watch = sys.watch();
     watch.poll_now(at(0));
@@ -333,32 +328,29 @@ fn a_device_that_is_gone_is_one_event_and_its_return_another() {
         (Kind::RdmaLost, Severity::Critical)
     );
     assert_eq!(event.message, "the RDMA device mlx5_0 is gone");
-    assert_eq!(report.health.state, RdmaState::Unhealthy);
+    assert_eq!(report.health.state, Unhealthy);
     assert!(watch.poll_now(at(20)).events.is_empty());
     sys.add("mlx5_0", 1);
     sys.add("mlx5_0", 2);
-    let report = watch.poll_now(at(30));
-    assert_eq!(changes(&report.events), [PortChange::Up, PortChange::Up]);
-    assert_eq!(report.health.state, RdmaState::Healthy);
+    assert_eq!(poll(&mut watch, 30), (vec![Up, Up], Healthy));
 }
 
 #[test]
 fn counters_are_reported_above_their_limit_within_an_hour_and_old_ones_never() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
-    sys.count("mlx5_0", 1, "counters/symbol_error", 5000);
+    let sys = one_device();
+    sys.count("counters/symbol_error", 5000);
     let mut watch = sys.watch();
     assert!(
         watch.poll_now(at(0)).events.is_empty(),
         "counted before the start"
     );
-    sys.count("mlx5_0", 1, "counters/symbol_error", 5010);
+    sys.count("counters/symbol_error", 5010);
     assert!(
         watch.poll_now(at(10)).events.is_empty(),
         "ten in an hour are in order"
     );
     // Eleven within the hour of the first.
-    sys.count("mlx5_0", 1, "counters/symbol_error", 5011);
+    sys.count("counters/symbol_error", 5011);
     let report = watch.poll_now(at(20));
     assert_eq!(report.events.len(), 1);
     let event = &report.events[0];
@@ -368,18 +360,18 @@ fn counters_are_reported_above_their_limit_within_an_hour_and_old_ones_never() {
         (sample.previous, sample.value, sample.limit),
         (Some(5000.0), Some(5011.0), Some(10.0))
     );
-    assert_eq!(report.health.state, RdmaState::Degraded);
+    assert_eq!(report.health.state, Degraded);
     // Ten more, spread over two hours.
     for n in 1..=20 {
-        sys.count("mlx5_0", 1, "counters/symbol_error", 5011 + n);
+        sys.count("counters/symbol_error", 5011 + n);
         assert!(
             watch.poll_now(at(20 + 600 * n as i64)).events.is_empty(),
             "{n}"
         );
     }
-    assert_eq!(watch.poll_now(at(14_000)).health.state, RdmaState::Healthy);
+    assert_eq!(watch.poll_now(at(14_000)).health.state, Healthy);
     // Reset with the driver: all of it is new.
-    sys.count("mlx5_0", 1, "counters/symbol_error", 12);
+    sys.count("counters/symbol_error", 12);
     let report = watch.poll_now(at(14_010));
     let sample = &report.events[0].occurrence.detail.sample;
     assert_eq!((sample.previous, sample.value), (Some(0.0), Some(12.0)));
@@ -387,18 +379,15 @@ fn counters_are_reported_above_their_limit_within_an_hour_and_old_ones_never() {
 
 #[test]
 fn errors_that_go_on_are_reported_once_an_hour_and_are_trouble_until_they_end() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
-    let mut watch = sys.watch();
-    watch.poll_now(at(0));
+    let (sys, mut watch) = watched();
     // 5,000 a second for three hours, and 300 s without.
     let mut reported = Vec::new();
     for round in 1..=1110 {
         let counted = 50_000 * u64::min(round, 1080);
-        sys.count("mlx5_0", 1, "hw_counters/packet_seq_err", counted);
+        sys.count("hw_counters/packet_seq_err", counted);
         let now = 10 * round as i64;
         let report = watch.poll_now(at(now));
-        assert_eq!(report.health.state, RdmaState::Degraded, "{now}");
+        assert_eq!(report.health.state, Degraded, "{now}");
         for event in report.events {
             let sample = &event.occurrence.detail.sample;
             let rose = sample.value.unwrap() - sample.previous.unwrap();
@@ -412,20 +401,19 @@ fn errors_that_go_on_are_reported_once_an_hour_and_are_trouble_until_they_end() 
         "and none of what was reported already"
     );
     let report = watch.poll_now(at(10_800 + 3590));
-    assert_eq!(report.health.state, RdmaState::Degraded);
+    assert_eq!(report.health.state, Degraded);
     let report = watch.poll_now(at(10_800 + 3600));
     assert!(report.events.is_empty(), "it ended an hour ago");
-    assert_eq!(report.health.state, RdmaState::Healthy);
+    assert_eq!(report.health.state, Healthy);
 }
 
 #[test]
 fn an_hour_is_an_hour_however_often_ports_are_looked_at() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
+    let sys = one_device();
     let mut watch = sys.watch();
     let mut reported = Vec::new();
     for now in (0..3600_i64).step_by(2) {
-        sys.count("mlx5_0", 1, "counters/symbol_error", now as u64 / 300);
+        sys.count("counters/symbol_error", now as u64 / 300);
         let events = watch.poll_now(at(now)).events;
         reported.extend(events.iter().map(|_| now));
     }
@@ -434,14 +422,13 @@ fn an_hour_is_an_hour_however_often_ports_are_looked_at() {
 
 #[test]
 fn a_counter_that_was_reset_between_two_readings_that_are_kept_is_new() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
+    let sys = one_device();
     let mut watch = sys.watch();
     for (second, value) in [(0, 2), (1, 12)] {
-        sys.count("mlx5_0", 1, "counters/symbol_error", value);
+        sys.count("counters/symbol_error", value);
         assert!(watch.poll_now(at(second)).events.is_empty());
     }
-    sys.count("mlx5_0", 1, "counters/symbol_error", 11);
+    sys.count("counters/symbol_error", 11);
     let report = watch.poll_now(at(2));
     let sample = &report.events[0].occurrence.detail.sample;
     assert_eq!((sample.previous, sample.value), (Some(0.0), Some(11.0)));
@@ -459,10 +446,10 @@ fn a_counter_of_the_link_at_its_end_is_trouble_until_it_is_reset() {
         let counter = file.trim_start_matches("counters/");
         let sys = Sys::new();
         sys.add("mlx5_0", 1);
-        sys.count("mlx5_0", 1, file, before);
+        sys.count(file, before);
         let mut watch = sys.watch();
-        assert_eq!(watch.poll_now(at(0)).health.state, RdmaState::Healthy);
-        sys.count("mlx5_0", 1, file, end);
+        assert_eq!(watch.poll_now(at(0)).health.state, Healthy);
+        sys.count(file, end);
         let report = watch.poll_now(at(10));
         let errors = report.events.iter();
         let errors: Vec<_> = errors
@@ -482,7 +469,7 @@ fn a_counter_of_the_link_at_its_end_is_trouble_until_it_is_reset() {
         // Two days later.
         let report = watch.poll_now(at(172_800));
         assert!(report.events.is_empty(), "once");
-        assert_eq!(report.health.state, RdmaState::Degraded);
+        assert_eq!(report.health.state, Degraded);
         let reason = &report.health.reasons[0];
         for part in [counter, &end.to_string(), "perfquery -R"] {
             assert!(reason.contains(part), "{reason}");
@@ -490,64 +477,50 @@ fn a_counter_of_the_link_at_its_end_is_trouble_until_it_is_reset() {
         // The first poll reports nothing, and sees it.
         let first = sys.watch().poll_now(at(172_810));
         assert!(first.events.is_empty());
-        assert_eq!(first.health.state, RdmaState::Degraded);
-        sys.count("mlx5_0", 1, file, 0);
-        let report = watch.poll_now(at(172_820));
-        assert!(report.events.is_empty());
-        assert_eq!(report.health.state, RdmaState::Healthy);
+        assert_eq!(first.health.state, Degraded);
+        sys.count(file, 0);
+        assert_eq!(poll(&mut watch, 172_820), (vec![], Healthy));
     }
 }
 
 #[test]
 fn a_counter_of_discards_at_its_end_and_one_that_is_wider_are_no_trouble() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
-    sys.count("mlx5_0", 1, "counters/port_xmit_discards", 65_500);
-    sys.count("mlx5_0", 1, "counters/symbol_error", 65_530);
+    let sys = one_device();
+    sys.count("counters/port_xmit_discards", 65_500);
+    sys.count("counters/symbol_error", 65_530);
     let mut watch = sys.watch();
     watch.poll_now(at(0));
-    sys.count("mlx5_0", 1, "counters/port_xmit_discards", 65_535);
-    sys.count("mlx5_0", 1, "counters/symbol_error", 65_536);
-    let report = watch.poll_now(at(10));
-    assert!(report.events.is_empty());
-    assert_eq!(report.health.state, RdmaState::Healthy);
+    sys.count("counters/port_xmit_discards", 65_535);
+    sys.count("counters/symbol_error", 65_536);
+    assert_eq!(poll(&mut watch, 10), (vec![], Healthy));
 }
 
 #[test]
 fn a_device_that_returns_with_a_counter_at_its_end_has_not_got_there() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
-    let mut watch = sys.watch();
-    watch.poll_now(at(0));
+    let (sys, mut watch) = watched();
     sys.remove("mlx5_0");
     watch.poll_now(at(10));
     sys.add("mlx5_0", 1);
-    sys.count("mlx5_0", 1, "counters/symbol_error", 65_535);
-    let report = watch.poll_now(at(20));
-    assert_eq!(changes(&report.events), [PortChange::Up]);
-    assert_eq!(report.health.state, RdmaState::Degraded);
+    sys.count("counters/symbol_error", 65_535);
+    assert_eq!(poll(&mut watch, 20), (vec![Up], Degraded));
 }
 
 #[test]
 fn four_errors_an_hour_of_a_counter_of_four_bits_are_reported() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
+    let sys = one_device();
     let file = "counters/excessive_buffer_overrun_errors";
     let mut watch = sys.watch();
     for (second, value, events) in [(0, 0, 0), (10, 3, 0), (20, 4, 1)] {
-        sys.count("mlx5_0", 1, file, value);
+        sys.count(file, value);
         assert_eq!(watch.poll_now(at(second)).events.len(), events, "{value}");
     }
 }
 
 #[test]
 fn a_connection_that_gave_up_is_reported_each_time_and_few_retransmissions_never() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
-    let mut watch = sys.watch();
-    watch.poll_now(at(0));
-    sys.count("mlx5_0", 1, "hw_counters/packet_seq_err", 20_000);
-    sys.count("mlx5_0", 1, "hw_counters/req_transport_retries_exceeded", 1);
+    let (sys, mut watch) = watched();
+    sys.count("hw_counters/packet_seq_err", 20_000);
+    sys.count("hw_counters/req_transport_retries_exceeded", 1);
     let messages = |health: Vec<Observed>| -> Vec<String> {
         let names = health.into_iter();
         names
@@ -558,13 +531,13 @@ fn a_connection_that_gave_up_is_reported_each_time_and_few_retransmissions_never
         messages(watch.poll_now(at(10)).events),
         ["req_transport_retries_exceeded"]
     );
-    sys.count("mlx5_0", 1, "hw_counters/packet_seq_err", 40_000);
-    sys.count("mlx5_0", 1, "hw_counters/req_transport_retries_exceeded", 2);
+    sys.count("hw_counters/packet_seq_err", 40_000);
+    sys.count("hw_counters/req_transport_retries_exceeded", 2);
     assert_eq!(
         messages(watch.poll_now(at(20)).events),
         ["packet_seq_err", "req_transport_retries_exceeded"]
     );
-    sys.count("mlx5_0", 1, "hw_counters/req_transport_retries_exceeded", 5);
+    sys.count("hw_counters/req_transport_retries_exceeded", 5);
     assert_eq!(watch.poll_now(at(30)).events[0].count, 3);
 }
 
@@ -573,7 +546,7 @@ fn metrics_are_in_base_units_and_absent_where_there_is_nothing() {
     let sys = Sys::new();
     let mut watch = sys.watch();
     assert!(RdmaWatch::metrics(&watch.poll_now(at(0)).health).is_empty());
-    assert_eq!(RdmaHealth::default().state, RdmaState::Absent);
+    assert_eq!(RdmaHealth::default().state, Absent);
     sys.add("mlx5_0", 1);
     let metrics = RdmaWatch::metrics(&watch.poll_now(at(10)).health);
     let value = |name: &str| {
@@ -599,7 +572,7 @@ fn with_storage() -> (Sys, RdmaWatch) {
     for device in ["mlx5_0", "mlx5_1", "mlx5_2"] {
         sys.add(device, 1);
     }
-    sys.rate("mlx5_2", 1, "100 Gb/sec (4X EDR)");
+    sys.rate("mlx5_2", "100 Gb/sec (4X EDR)");
     let expected = RdmaExpected {
         ports: Some(2),
         rate_gbps: Some(400.0),
@@ -613,29 +586,26 @@ fn a_surplus_port_that_never_had_the_rate_is_judged_by_its_own() {
     let (sys, mut watch) = with_storage();
     let report = watch.poll_now(at(0));
     assert!(report.events.is_empty(), "{:?}", report.events);
-    assert_eq!(report.health.state, RdmaState::Healthy);
-    sys.rate("mlx5_2", 1, "50 Gb/sec (2X EDR)");
+    assert_eq!(report.health.state, Healthy);
+    sys.rate("mlx5_2", "50 Gb/sec (2X EDR)");
     let report = watch.poll_now(at(10));
-    assert_eq!(changes(&report.events), [PortChange::Slow]);
+    assert_eq!(changes(&report.events), [Slow]);
     let rdma = &report.events[0].occurrence.detail.rdma;
     assert_eq!(rdma.expected_rate_gbps, Some(100.0));
-    assert_eq!(report.health.state, RdmaState::Degraded);
-    sys.rate("mlx5_2", 1, "100 Gb/sec (4X EDR)");
-    assert_eq!(
-        changes(&watch.poll_now(at(20)).events),
-        [PortChange::FullSpeed]
-    );
+    assert_eq!(report.health.state, Degraded);
+    sys.rate("mlx5_2", "100 Gb/sec (4X EDR)");
+    assert_eq!(poll(&mut watch, 20).0, [FullSpeed]);
     // Another's loss does not make it slow, and one that had the rate is slow without it.
-    sys.rate("mlx5_1", 1, "200 Gb/sec (2X NDR)");
+    sys.rate("mlx5_1", "200 Gb/sec (2X NDR)");
     let report = watch.poll_now(at(30));
-    assert_eq!(changes(&report.events), [PortChange::Slow]);
+    assert_eq!(changes(&report.events), [Slow]);
     let device = report.events[0].occurrence.detail.rdma.rdma_device.as_ref();
     assert_eq!(device.unwrap(), "mlx5_1");
-    sys.rate("mlx5_2", 1, "400 Gb/sec (4X NDR)");
+    sys.rate("mlx5_2", "400 Gb/sec (4X NDR)");
     let report = watch.poll_now(at(40));
     assert!(report.events.is_empty());
-    assert_eq!(report.health.state, RdmaState::Degraded, "mlx5_1");
-    sys.rate("mlx5_2", 1, "100 Gb/sec (4X EDR)");
+    assert_eq!(report.health.state, Degraded, "mlx5_1");
+    sys.rate("mlx5_2", "100 Gb/sec (4X EDR)");
     let report = watch.poll_now(at(50));
     let rdma = &report.events[0].occurrence.detail.rdma;
     assert_eq!(rdma.expected_rate_gbps, Some(400.0), "it had that");
@@ -645,23 +615,23 @@ fn a_surplus_port_that_never_had_the_rate_is_judged_by_its_own() {
 fn a_surplus_port_that_is_down_or_gone_is_reported_and_leaves_the_health_as_it_is() {
     let (sys, mut watch) = with_storage();
     watch.poll_now(at(0));
-    sys.rate("mlx5_2", 1, "50 Gb/sec (2X EDR)");
+    sys.rate("mlx5_2", "50 Gb/sec (2X EDR)");
     watch.poll_now(at(10));
-    sys.down("mlx5_2", 1);
+    sys.down("mlx5_2");
     let report = watch.poll_now(at(20));
-    assert_eq!(changes(&report.events), [PortChange::Down]);
+    assert_eq!(changes(&report.events), [Down]);
     assert_eq!(
         (report.health.state, report.health.reasons),
-        (RdmaState::Healthy, Vec::new())
+        (Healthy, Vec::new())
     );
     sys.remove("mlx5_2");
     let report = watch.poll_now(at(30));
     assert_eq!(report.events[0].occurrence.kind, Kind::RdmaLost);
-    assert_eq!(report.health.state, RdmaState::Healthy);
+    assert_eq!(report.health.state, Healthy);
     // One of those that are expected.
-    sys.down("mlx5_1", 1);
+    sys.down("mlx5_1");
     let report = watch.poll_now(at(40));
-    assert_eq!(report.health.state, RdmaState::Unhealthy);
+    assert_eq!(report.health.state, Unhealthy);
     assert!(report.health.reasons[0].contains("mlx5_1 port 1 is DOWN"));
     // Without a number each port counts.
     let mut watch = sys.watch();
@@ -669,20 +639,19 @@ fn a_surplus_port_that_is_down_or_gone_is_reported_and_leaves_the_health_as_it_i
     sys.add("mlx5_1", 1);
     watch.poll_now(at(60));
     sys.remove("mlx5_1");
-    assert_eq!(watch.poll_now(at(70)).health.state, RdmaState::Unhealthy);
+    assert_eq!(watch.poll_now(at(70)).health.state, Unhealthy);
 }
 
 /// Two devices, which are as many as are expected, after the first poll.
 fn two_of_two() -> (Sys, RdmaWatch) {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
+    let sys = one_device();
     sys.add("mlx5_1", 1);
     let expected = RdmaExpected {
         ports: Some(2),
         rate_gbps: None,
     };
     let mut watch = RdmaWatch::new(sys.root(), expected);
-    assert_eq!(watch.poll_now(at(0)).health.state, RdmaState::Healthy);
+    assert_eq!(watch.poll_now(at(0)).health.state, Healthy);
     (sys, watch)
 }
 
@@ -693,7 +662,7 @@ fn a_device_that_does_not_answer_holds_up_no_other_and_is_not_shown_as_it_was() 
     for second in 1..4 {
         let report = watch.poll_now(at(second));
         assert!(report.events.is_empty(), "{:?}", report.events);
-        assert_eq!(report.health.state, RdmaState::Degraded);
+        assert_eq!(report.health.state, Degraded);
         assert_eq!(
             report.health.reasons,
             ["mlx5_0 does not answer a reading of its ports and is left alone, with back-off"]
@@ -705,10 +674,8 @@ fn a_device_that_does_not_answer_holds_up_no_other_and_is_not_shown_as_it_was() 
         assert!(!metrics.iter().any(|m| m.labels.contains(&stuck)));
     }
     // The other one is watched as before.
-    sys.down("mlx5_1", 1);
-    let report = watch.poll_now(at(4));
-    assert_eq!(changes(&report.events), [PortChange::Down]);
-    assert_eq!(report.health.state, RdmaState::Unhealthy);
+    sys.down("mlx5_1");
+    assert_eq!(poll(&mut watch, 4), (vec![Down], Unhealthy));
 }
 
 #[test]
@@ -721,7 +688,7 @@ fn a_port_that_cannot_be_read_is_not_gone_and_stays_as_it_was() {
     for second in 1..4 {
         let report = watch.poll_now(at(second));
         assert!(report.events.is_empty(), "{:?}", report.events);
-        assert_eq!(report.health.state, RdmaState::Degraded);
+        assert_eq!(report.health.state, Degraded);
         let reason = &report.health.reasons[0];
         assert!(
             reason.starts_with("mlx5_0 port 1 cannot be read: Input/output error"),
@@ -733,10 +700,10 @@ fn a_port_that_cannot_be_read_is_not_gone_and_stays_as_it_was() {
     }
     // Neither a change nor a return is reported once it can be read again.
     fs::remove_file(&state).unwrap();
-    sys.up("mlx5_0", 1);
+    sys.up("mlx5_0");
     let report = watch.poll_now(at(4));
     assert!(report.events.is_empty(), "{:?}", report.events);
-    assert_eq!(report.health.state, RdmaState::Healthy);
+    assert_eq!(report.health.state, Healthy);
     // What is not there is gone.
     fs::remove_file(&state).unwrap();
     let report = watch.poll_now(at(5));

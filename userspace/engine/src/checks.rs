@@ -16,7 +16,7 @@ pub struct Checked {
     /// The plugin.
     pub plugin: String,
     /// Its checks, or why nothing is known of them.
-    pub said: Result<Vec<Check>, String>,
+    pub outcome: Result<Vec<Check>, String>,
     /// Checks of GPUs that are not there now. Whether they hold nobody knows: their reasons stand.
     pub of_unknown: Vec<Check>,
     /// Whether every line could be read. If not, one of them may name a check that is missing here, and its reason stands.
@@ -52,10 +52,10 @@ pub fn plugin_of(name: &str) -> Option<&str> {
 
 impl Checked {
     /// A run, of which all GPUs are there and all lines could be read.
-    pub fn new(plugin: &str, said: Result<Vec<Check>, String>) -> Self {
+    pub fn new(plugin: &str, outcome: Result<Vec<Check>, String>) -> Self {
         Self {
             plugin: plugin.to_owned(),
-            said,
+            outcome,
             of_unknown: Vec::new(),
             is_complete: true,
         }

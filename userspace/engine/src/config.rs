@@ -240,7 +240,7 @@ keys! {
     service_down_s: u64 = "GTRACE_SERVICE_DOWN_S" => 60,
     /// Seconds between readings of /proc/pressure; 0 for none.
     pressure_interval_s: u64 = "GTRACE_PRESSURE_INTERVAL_S" => 10,
-    /// The host's memory counts as degraded while all work stands still for lack of it for more than this
+    /// The host's memory counts as degraded while all tasks are stalled by lack of it for more than this
     /// share of a minute, in percent; 0 for never.
     memory_pressure_percent: f64 = "GTRACE_MEMORY_PRESSURE_PERCENT" => 10.0,
     /// Interval of the one-second measurements of the probes' cost, in seconds; 0 for none.

@@ -39,7 +39,7 @@ const OTHERS: f64 = 0.5;
 const GAP: u32 = 4;
 /// A window has at least so many samples.
 pub const SAMPLES_LEAST: u32 = GAP + 1;
-/// What lasts is said again after so long: an incident of which nothing more is heard is taken for over.
+/// What lasts is reported again after so long: an incident without further events is taken for over.
 const SAY_AGAIN: Duration = Duration::from_secs(1800);
 /// A GPU that works for less of the time is not used at all.
 const UNUSED: f64 = 0.01;
@@ -48,29 +48,29 @@ const RIVALS: usize = 8;
 
 /// What was read at one moment.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct Reading {
     /// When.
     pub time: Timestamp,
     /// The GPUs with a sample.
-    pub gpus: Vec<GpuLook>,
+    pub gpus: Vec<GpuReading>,
     /// The host's CPUs since the boot, where /proc/stat can be read.
     pub host: Option<HostCpu>,
 }
 
 /// A GPU.
 #[derive(Clone, Debug)]
-pub struct GpuLook {
+pub struct GpuReading {
     /// Which.
     pub gpu: Gpu,
     /// Share of the time in which it worked, 0 to 1.
     pub busy: f64,
     /// Who has it.
-    pub holders: Vec<HolderLook>,
+    pub holders: Vec<HolderReading>,
 }
 
 /// A process that has a GPU.
 #[derive(Clone, Debug)]
-pub struct HolderLook {
+pub struct HolderReading {
     /// With control group and container.
     pub process: Process,
     /// Its GPU instance of MIG.
@@ -78,12 +78,12 @@ pub struct HolderLook {
     /// It shares the GPU by an MPS server, which is on purpose.
     pub by_mps: bool,
     /// Of its control group, where the kernel keeps it.
-    pub group: Option<GroupLook>,
+    pub group: Option<GroupReading>,
 }
 
 /// Totals of a control group since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GroupLook {
+pub struct GroupReading {
     /// Some task waited for storage.
     pub io_some: Duration,
     /// All did.
@@ -119,13 +119,13 @@ pub struct Contention {
 struct Track {
     begin: Timestamp,
     host: Option<HostCpu>,
-    holders: Vec<HolderLook>,
+    holders: Vec<HolderReading>,
     last: Timestamp,
     /// Seconds in which it worked, and all of them.
     busy: f64,
     seconds: f64,
-    /// What was found in the window before, and when it was last said.
-    said: BTreeMap<Finding, Timestamp>,
+    /// What was found in the window before, and when it was last reported.
+    reported: BTreeMap<Finding, Timestamp>,
 }
 
 /// What a finding is of: kind, resource, process.
@@ -141,45 +141,45 @@ impl Contention {
     }
 
     /// Takes a reading; what begins with it.
-    pub fn observe(&mut self, look: &Look) -> Vec<Occurrence> {
+    pub fn observe(&mut self, reading: &Reading) -> Vec<Occurrence> {
         // One sample may lack what is needed. A clock that was set back begins a new window too, by however much: else more time has
         // gone by than it shows.
         let gap = self.window / GAP;
-        let since = |track: &Track| Duration::try_from(look.time.duration_since(track.last));
+        let since = |track: &Track| Duration::try_from(reading.time.duration_since(track.last));
         self.gpus
             .retain(|_, track| since(track).is_ok_and(|since| since <= gap));
         let mut found = Vec::new();
-        for now in &look.gpus {
+        for now in &reading.gpus {
             let Some(pci) = now.gpu.pci else { continue };
             let Some(track) = self.gpus.get_mut(&pci) else {
-                self.gpus.insert(pci, Track::begin(look, now));
+                self.gpus.insert(pci, Track::begin(reading, now));
                 continue;
             };
-            let step = look.time.duration_since(track.last);
+            let step = reading.time.duration_since(track.last);
             if step.as_nanos() <= 0 {
                 continue;
             }
             track.busy += now.busy * step.as_secs_f64();
             track.seconds += step.as_secs_f64();
-            track.last = look.time;
+            track.last = reading.time;
             if track.seconds < self.window.as_secs_f64() {
                 continue;
             }
-            let mut said = BTreeMap::new();
-            for (finding, occurrence) in track.findings(look, now) {
-                let before = track.said.get(&finding).copied();
-                let is_due = |at| look.time.duration_since(at) >= say_again();
+            let mut reported = BTreeMap::new();
+            for (finding, occurrence) in track.findings(reading, now) {
+                let before = track.reported.get(&finding).copied();
+                let is_due = |at| reading.time.duration_since(at) >= say_again();
                 match before {
-                    Some(at) if !is_due(at) => said.insert(finding, at),
+                    Some(at) if !is_due(at) => reported.insert(finding, at),
                     _ => {
                         found.push(occurrence);
-                        said.insert(finding, look.time)
+                        reported.insert(finding, reading.time)
                     }
                 };
             }
             *track = Track {
-                said,
-                ..Track::begin(look, now)
+                reported,
+                ..Track::begin(reading, now)
             };
         }
         found
@@ -191,27 +191,27 @@ fn say_again() -> jiff::SignedDuration {
 }
 
 impl Track {
-    fn begin(look: &Look, now: &GpuLook) -> Self {
+    fn begin(reading: &Reading, now: &GpuReading) -> Self {
         Self {
-            begin: look.time,
-            host: look.host,
+            begin: reading.time,
+            host: reading.host,
             holders: now.holders.clone(),
-            last: look.time,
+            last: reading.time,
             busy: 0.0,
             seconds: 0.0,
-            said: BTreeMap::new(),
+            reported: BTreeMap::new(),
         }
     }
 
     /// What holds for the window that ends now.
-    fn findings(&self, look: &Look, now: &GpuLook) -> BTreeMap<Finding, Occurrence> {
+    fn findings(&self, reading: &Reading, now: &GpuReading) -> BTreeMap<Finding, Occurrence> {
         let busy = (self.busy / self.seconds).clamp(0.0, 1.0);
         // Those that had the GPU for all of it.
-        let stayed: Vec<(&HolderLook, &HolderLook)> = now
+        let stayed: Vec<(&HolderReading, &HolderReading)> = now
             .holders
             .iter()
             .filter_map(|after| {
-                let is = |before: &&HolderLook| before.is_same(after);
+                let is = |before: &&HolderReading| before.is_same(after);
                 Some((self.holders.iter().find(is)?, after))
             })
             .collect();
@@ -224,7 +224,7 @@ impl Track {
                     continue;
                 }
                 // Processes of one group wait together.
-                if let Some(waits) = self.waits(before, after, look)
+                if let Some(waits) = self.waits(before, after, reading)
                     && groups.insert(after.process.cgroup.clone())
                 {
                     let finding = (waits.kind, waits.resource, after.process.pid);
@@ -243,10 +243,15 @@ impl Track {
     }
 
     /// What the process's group waited for, if for much of the time.
-    fn waits(&self, before: &HolderLook, after: &HolderLook, look: &Look) -> Option<Waits> {
+    fn waits(
+        &self,
+        before: &HolderReading,
+        after: &HolderReading,
+        reading: &Reading,
+    ) -> Option<Waits> {
         let (old, new) = (before.group?, after.group?);
-        let seconds = look.time.duration_since(self.begin).as_secs_f64();
-        let share = |of: fn(&GroupLook) -> Duration| {
+        let seconds = reading.time.duration_since(self.begin).as_secs_f64();
+        let share = |of: fn(&GroupReading) -> Duration| {
             of(&new).saturating_sub(of(&old)).as_secs_f64() / seconds
         };
         let starved = |resource, stalled, text| Waits {
@@ -274,7 +279,7 @@ impl Track {
             let text = "its work probably waits for CPUs, at the limit of its control group: the GPU is hardly used";
             return Some(starved("cpu", cpu, text));
         }
-        let host = self.host.zip(look.host).and_then(|(old, new)| {
+        let host = self.host.zip(reading.host).and_then(|(old, new)| {
             let total = new.total.saturating_sub(old.total).as_secs_f64();
             let busy = new.busy.saturating_sub(old.busy).as_secs_f64();
             let own = share(|g| g.cpu_used) * seconds;
@@ -296,7 +301,13 @@ impl Track {
         })
     }
 
-    fn starved(&self, now: &GpuLook, busy: f64, holder: &HolderLook, waits: &Waits) -> Occurrence {
+    fn starved(
+        &self,
+        now: &GpuReading,
+        busy: f64,
+        holder: &HolderReading,
+        waits: &Waits,
+    ) -> Occurrence {
         let mut occurrence = occurrence(waits.kind, waits.text, &now.gpu, holder.instance);
         occurrence.process = Some(holder.process.clone());
         occurrence.detail.contention = ContentionDetail {
@@ -315,7 +326,7 @@ impl Track {
         occurrence
     }
 
-    fn shared(&self, now: &GpuLook, busy: f64, several: &[&HolderLook]) -> Occurrence {
+    fn shared(&self, now: &GpuReading, busy: f64, several: &[&HolderReading]) -> Occurrence {
         let instance = several.first().and_then(|one| one.instance);
         let text = "processes of different owners share the GPU, which is busy all the time";
         let mut occurrence = occurrence(Kind::GpuContended, text, &now.gpu, instance);
@@ -343,7 +354,7 @@ struct Waits {
     text: &'static str,
 }
 
-impl HolderLook {
+impl HolderReading {
     fn is_same(&self, other: &Self) -> bool {
         let of = |holder: &Self| {
             (
@@ -373,8 +384,8 @@ impl HolderLook {
 }
 
 /// For each part of the GPU that holders of different owners share one of each.
-fn owners<'a>(stayed: &[(&HolderLook, &'a HolderLook)]) -> Vec<Vec<&'a HolderLook>> {
-    let mut parts: BTreeMap<Option<u32>, BTreeMap<String, &'a HolderLook>> = BTreeMap::new();
+fn owners<'a>(stayed: &[(&HolderReading, &'a HolderReading)]) -> Vec<Vec<&'a HolderReading>> {
+    let mut parts: BTreeMap<Option<u32>, BTreeMap<String, &'a HolderReading>> = BTreeMap::new();
     let holders = stayed.iter().map(|(_, holder)| *holder);
     for holder in holders.filter(|holder| !holder.by_mps) {
         if let Some(owner) = holder.owner() {

@@ -2,14 +2,15 @@
 //! for a disk.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use gtrace_event::{Incident, IncidentId, Kind, Occurrence, Timestamp, WitnessName};
 use gtrace_recorder::{Entry, KernelLine, Limits, Ring, What, kernel_line, line};
 
 use crate::clock;
 use crate::lock::lock;
+use crate::supervise::{Registry, names};
 
 /// What probes saw of one kind that is recorded in one second, such as failed calls; the others are counted.
 const A_SECOND: u64 = 200;
@@ -40,6 +41,10 @@ pub struct Recorder {
     attachments: Mutex<VecDeque<Attachment>>,
     /// Incidents that found no room among the triggers.
     refused: AtomicU64,
+    /// The tasks, of which the recorder's is woken.
+    tasks: OnceLock<Registry>,
+    /// Whether that one sleeps until something comes.
+    sleeps: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -82,15 +87,50 @@ impl Recorder {
         self.on.store(true, Ordering::Relaxed);
     }
 
+    /// Has the recorder's task among `tasks` woken for what comes while it sleeps.
+    pub(crate) fn wake_by(&self, tasks: &Registry) {
+        // Those that it has are the same.
+        let _ = self.tasks.set(tasks.clone());
+    }
+
+    /// Whether there is nothing beyond `read` of the memory, no incident and no file. If so, the task is woken for the next that
+    /// comes.
+    pub(crate) fn sleep_beyond(&self, read: u64) -> bool {
+        // First: what comes after one of these was found empty finds it set.
+        self.sleeps.store(true, Ordering::Relaxed);
+        let is_read = self.read(|ring| ring.read(read).next == read);
+        let sleeps = is_read.unwrap_or(true)
+            && lock(&self.triggers).is_empty()
+            && lock(&self.attachments).is_empty();
+        if !sleeps {
+            self.sleeps.store(false, Ordering::Relaxed);
+        }
+        sleeps
+    }
+
+    /// Wakes the task if it sleeps. Called after what it is to find is there.
+    fn wake(&self) {
+        if self.sleeps.load(Ordering::Relaxed)
+            && self.sleeps.swap(false, Ordering::Relaxed)
+            && let Some(tasks) = self.tasks.get()
+        {
+            tasks.wake(names::RECORDER);
+        }
+    }
+
     fn push(&self, boottime_ns: u64, what: What) {
         if !self.on.load(Ordering::Relaxed) {
             return;
         }
         let time = clock::wall_time(boottime_ns);
-        let line = line(&Entry { time, what });
+        self.keep(boottime_ns, &line(&Entry { time, what }));
+    }
+
+    fn keep(&self, boottime_ns: u64, line: &[u8]) {
         if let Some(inner) = &mut *lock(&self.inner) {
-            inner.ring.push(nanoseconds(boottime_ns), &line);
+            inner.ring.push(nanoseconds(boottime_ns), line);
         }
+        self.wake();
     }
 
     /// A record of the kernel log, of `boottime_ns` since boot.
@@ -99,10 +139,7 @@ impl Recorder {
             return;
         }
         let time = clock::wall_time(boottime_ns);
-        let line = kernel_line(time, &line);
-        if let Some(inner) = &mut *lock(&self.inner) {
-            inner.ring.push(nanoseconds(boottime_ns), &line);
-        }
+        self.keep(boottime_ns, &kernel_line(time, &line));
     }
 
     /// What a probe saw, whether or not it becomes an event.
@@ -153,6 +190,8 @@ impl Recorder {
         } else {
             self.refused.fetch_add(1, Ordering::Relaxed);
         }
+        drop(triggers);
+        self.wake();
     }
 
     /// Hands in a file for a recording that is under way. It answers within some seconds.
@@ -169,6 +208,8 @@ impl Recorder {
             return Err("too many files are handed in at once");
         }
         attachments.push_back(attachment);
+        drop(attachments);
+        self.wake();
         Ok(())
     }
 

@@ -1,7 +1,10 @@
 //! gtrace's own footprint.
 #![allow(unsafe_code)] // mallopt(3), malloc_trim(3)
 
-use std::fs;
+use std::path::Path;
+
+use gtrace_devices::read_pseudo_file;
+use rustix::time::{ClockId, clock_gettime};
 
 /// Has all threads allocate from few pools: by default glibc gives each thread one of its own, and
 /// what one frees another cannot use.
@@ -23,13 +26,13 @@ pub fn give_back() {
     };
 }
 
-/// Resident anonymous memory in bytes, and CPU time used in seconds.
+/// Resident anonymous memory in bytes, and CPU time used in seconds, ended threads included.
 pub fn footprint() -> (u64, f64) {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let status = read_pseudo_file(Path::new("/proc/self/status")).unwrap_or_default();
+    let used = clock_gettime(ClockId::ProcessCPUTime);
     (
         rss_anon(&status),
-        cpu_seconds(&stat, rustix::param::clock_ticks_per_second()),
+        used.tv_sec as f64 + used.tv_nsec as f64 / 1e9,
     )
 }
 
@@ -41,20 +44,6 @@ fn rss_anon(status: &str) -> u64 {
     kib.unwrap_or(0) * 1024
 }
 
-fn cpu_seconds(stat: &str, ticks: u64) -> f64 {
-    // The name in brackets may hold anything; utime and stime are fields 14 and 15.
-    let Some((_, rest)) = stat.rsplit_once(')') else {
-        return 0.0;
-    };
-    let used: u64 = rest
-        .split_whitespace()
-        .skip(11)
-        .take(2)
-        .filter_map(|f| f.parse::<u64>().ok())
-        .sum();
-    used as f64 / ticks.max(1) as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,8 +51,7 @@ mod tests {
     #[test]
     fn reads_what_the_kernel_writes() {
         assert_eq!(rss_anon("Name:\tx\nRssAnon:\t    1234 kB\n"), 1234 * 1024);
-        let stat = "12 (a) b) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20 0";
-        assert!((cpu_seconds(stat, 100) - 3.0).abs() < 1e-9);
-        assert!(footprint().0 > 0);
+        let (rss_anon_bytes, cpu_seconds) = footprint();
+        assert!(rss_anon_bytes > 0 && cpu_seconds > 0.0);
     }
 }

@@ -605,7 +605,7 @@ mod tests {
     }
 
     #[test]
-    fn made_up_codes_end_in_one_label_and_leave_the_kernels_alone() {
+    fn forged_codes_end_in_one_label_and_leave_the_kernels_alone() {
         let metrics = Metrics::new();
         let gpu = "0000:3b:00.0";
         for code in 0..2 * UNCONFIRMED_CODES as u32 {

@@ -196,8 +196,8 @@ fn event(
     }
 }
 
-/// What tells NVSentinel.
-struct Teller {
+/// Reports changes of health to NVSentinel.
+struct Reporter {
     options: Options,
     node: String,
     reported: Checks,
@@ -207,7 +207,7 @@ struct Teller {
     seen: BTreeSet<String>,
 }
 
-impl Teller {
+impl Reporter {
     fn new(options: Options, node: String) -> Self {
         let text = std::fs::read(options.state_dir.join(FILE)).unwrap_or_default();
         Self {
@@ -219,9 +219,13 @@ impl Teller {
         }
     }
 
-    /// Tells what has changed; how many events that were. Unless the health of earlier runs was read back (`is_restored`), nobody
-    /// knows whether what they have reported is over.
-    fn tell(&mut self, report: &HealthReport, is_restored: bool) -> Result<usize, CallError> {
+    /// Reports what has changed, and returns how many events that were. Unless the health of earlier runs was read back
+    /// (`is_restored`), nobody knows whether what they have reported is over.
+    fn report_changes(
+        &mut self,
+        report: &HealthReport,
+        is_restored: bool,
+    ) -> Result<usize, CallError> {
         if self.is_unkept {
             self.keep();
         }
@@ -285,13 +289,13 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> io::Result<()> {
     let of_task = Arc::clone(hub);
     hub.tasks.start(task, move |pulse| {
         let node = node_name(std::env::var("NODE_NAME").ok());
-        let mut teller = Teller::new(options.clone(), node);
+        let mut reporter = Reporter::new(options.clone(), node);
         let (mut wait, mut failing) = (EVERY, false);
         let (mut taken, mut failures) = (0_u64, 0_u64);
         while !pulse.is_stopping() {
             beat();
             if let Some(report) = of_task.health_report() {
-                match teller.tell(&report, of_task.is_health_restored()) {
+                match reporter.report_changes(&report, of_task.is_health_restored()) {
                     Ok(events) => {
                         if failing {
                             tracing::info!("NVSentinel takes health events again");
@@ -313,7 +317,7 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> io::Result<()> {
                 LONGEST,
                 Vec::from(gtrace_devices::metric_table! {
                     counter "gtrace_nvsentinel_events" [""] "Health events that NVSentinel took" => taken as f64;
-                    counter "gtrace_nvsentinel_failures" [""] "Attempts to tell NVSentinel that failed" =>
+                    counter "gtrace_nvsentinel_failures" [""] "Reports to NVSentinel that failed" =>
                         failures as f64;
                 }),
             );
@@ -325,11 +329,14 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::Receiver;
+
     use bytes::Bytes;
     use gtrace_event::HealthSubject;
     use gtrace_grpc::nvsentinel::HealthEvents;
     use gtrace_grpc::parse;
     use gtrace_grpc::testing::{Reply, serve};
+    use tempfile::TempDir;
 
     use super::*;
 
@@ -354,15 +361,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_node_without_a_name_is_called_as_its_host() {
-        assert_eq!(node_name(Some("gpu-7".to_owned())), "gpu-7");
-        assert_eq!(node_name(Some(String::new())), crate::host::name());
-    }
-
-    /// The platform connector is a fake of the test's, which speaks its protocol.
-    #[test]
-    fn a_reason_is_told_once_and_its_end_also_after_a_restart_and_a_failure() {
+    /// A fake of the platform connector, which speaks its protocol, in a folder of its own; and the calls that it gets.
+    fn connector() -> (TempDir, Options, Receiver<(String, Vec<u8>)>) {
         let dir = tempfile::tempdir().unwrap();
         let (socket, calls) = serve(dir.path(), Reply::Message(Bytes::from_static(&[0; 5])));
         let options = Options {
@@ -370,6 +370,18 @@ mod tests {
             store_only: false,
             state_dir: dir.path().to_owned(),
         };
+        (dir, options, calls)
+    }
+
+    #[test]
+    fn a_node_without_a_name_is_called_as_its_host() {
+        assert_eq!(node_name(Some("gpu-7".to_owned())), "gpu-7");
+        assert_eq!(node_name(Some(String::new())), crate::host::name());
+    }
+
+    #[test]
+    fn a_reason_is_reported_once_and_its_end_also_after_a_restart_and_a_failure() {
+        let (dir, options, calls) = connector();
         let reported = || {
             parse::<HealthEvents>(&calls.recv().unwrap().1)
                 .unwrap()
@@ -379,10 +391,10 @@ mod tests {
             (HealthState::Unhealthy, "off-the-bus"),
             (HealthState::Healthy, "a-notice"),
         ]);
-        let mut teller = Teller::new(options.clone(), "node-1".to_owned());
-        assert_eq!(teller.tell(&bad, true).unwrap(), 1);
+        let mut reporter = Reporter::new(options.clone(), "node-1".to_owned());
+        assert_eq!(reporter.report_changes(&bad, true).unwrap(), 1);
         assert_eq!(
-            teller.tell(&bad, true).unwrap(),
+            reporter.report_changes(&bad, true).unwrap(),
             0,
             "it was reported before"
         );
@@ -408,65 +420,54 @@ mod tests {
             ..options.clone()
         };
         let well = report(Vec::new());
-        Teller::new(nowhere, "node-1".to_owned())
-            .tell(&well, true)
+        Reporter::new(nowhere, "node-1".to_owned())
+            .report_changes(&well, true)
             .unwrap_err();
-        let mut teller = Teller::new(options, "node-1".to_owned());
-        assert_eq!(teller.tell(&well, true).unwrap(), 1);
+        let mut reporter = Reporter::new(options, "node-1".to_owned());
+        assert_eq!(reporter.report_changes(&well, true).unwrap(), 1);
         let end = reported().remove(0);
         assert!(end.is_healthy && !end.is_fatal);
         assert_eq!(end.check_name, "off-the-bus");
         assert_eq!(end.entities_impacted.len(), 2);
-        assert_eq!(teller.tell(&well, true).unwrap(), 0);
+        assert_eq!(reporter.report_changes(&well, true).unwrap(), 0);
     }
 
     #[test]
     fn what_the_disk_had_no_room_for_is_kept_once_there_is_room() {
-        let dir = tempfile::tempdir().unwrap();
-        let (socket, _calls) = serve(dir.path(), Reply::Message(Bytes::from_static(&[0; 5])));
-        let options = Options {
-            socket,
-            store_only: false,
-            state_dir: dir.path().join("state"),
-        };
+        let (dir, mut options, _calls) = connector();
+        options.state_dir = dir.path().join("state");
         std::fs::write(&options.state_dir, "in the way").unwrap();
         let bad = report(vec![(HealthState::Unhealthy, "off-the-bus")]);
-        let mut teller = Teller::new(options.clone(), "node-1".to_owned());
-        assert_eq!(teller.tell(&bad, true).unwrap(), 1);
-        assert!(teller.is_unkept);
+        let mut reporter = Reporter::new(options.clone(), "node-1".to_owned());
+        assert_eq!(reporter.report_changes(&bad, true).unwrap(), 1);
+        assert!(reporter.is_unkept);
         std::fs::remove_file(&options.state_dir).unwrap();
-        assert_eq!(teller.tell(&bad, true).unwrap(), 0);
-        let mut next = Teller::new(options, "node-1".to_owned());
-        assert_eq!(next.tell(&report(Vec::new()), true).unwrap(), 1);
+        assert_eq!(reporter.report_changes(&bad, true).unwrap(), 0);
+        let mut next = Reporter::new(options, "node-1".to_owned());
+        assert_eq!(next.report_changes(&report(Vec::new()), true).unwrap(), 1);
     }
 
     #[test]
     fn what_nobody_knows_to_be_over_is_not_reported_as_over() {
-        let dir = tempfile::tempdir().unwrap();
-        let (socket, calls) = serve(dir.path(), Reply::Message(Bytes::from_static(&[0; 5])));
-        let options = Options {
-            socket,
-            store_only: false,
-            state_dir: dir.path().to_owned(),
-        };
-        let teller = || Teller::new(options.clone(), "node-1".to_owned());
+        let (_dir, options, calls) = connector();
+        let reporter = || Reporter::new(options.clone(), "node-1".to_owned());
         let bad = report(vec![(HealthState::Unhealthy, "off-the-bus")]);
-        assert_eq!(teller().tell(&bad, true).unwrap(), 1);
+        assert_eq!(reporter().report_changes(&bad, true).unwrap(), 1);
         drop(calls.recv().unwrap());
 
         // After a reboot nobody has seen the GPU yet.
         let unseen = report(vec![(HealthState::Unknown, "not-seen")]);
-        assert_eq!(teller().tell(&unseen, true).unwrap(), 0);
+        assert_eq!(reporter().report_changes(&unseen, true).unwrap(), 0);
         // The store could not be read: the GPU is there and nothing is known of it; or not even that it was there.
         let well = report(Vec::new());
-        assert_eq!(teller().tell(&well, false).unwrap(), 0);
+        assert_eq!(reporter().report_changes(&well, false).unwrap(), 0);
         let mut empty = well.clone();
         empty.subjects.clear();
-        assert_eq!(teller().tell(&empty, true).unwrap(), 0);
+        assert_eq!(reporter().report_changes(&empty, true).unwrap(), 0);
         // What was bad since the start can end, whatever was read.
-        let mut teller = teller();
-        assert_eq!(teller.tell(&bad, false).unwrap(), 0);
-        assert_eq!(teller.tell(&well, false).unwrap(), 1);
+        let mut reporter = reporter();
+        assert_eq!(reporter.report_changes(&bad, false).unwrap(), 0);
+        assert_eq!(reporter.report_changes(&well, false).unwrap(), 1);
         let end = parse::<HealthEvents>(&calls.recv().unwrap().1).unwrap();
         assert!(end.events[0].is_healthy);
     }

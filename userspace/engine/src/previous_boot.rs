@@ -2,9 +2,13 @@
 //!
 //! Two witnesses. A file beside the store names the boot in which gtrace ran last, and whether gtrace was asked to stop: a
 //! shutdown tells it to. And pstore has the kernel log's end of a boot that panicked, where firmware or memory keep it
-//! (Documentation/admin-guide/pstore-blk.rst); systemd moves its files to /var/lib/systemd/pstore (systemd-pstore(8)).
+//! (Documentation/admin-guide/pstore-blk.rst); systemd moves its files to /var/lib/systemd/pstore (systemd-pstore(8)). They stay
+//! there, so that the file also has a mark of each that was there before: by their times alone an old one would be news to a
+//! host that starts with its clock in 1970.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -37,6 +41,8 @@ pub struct Places {
 pub struct PreviousBoot {
     path: PathBuf,
     boot_id: String,
+    /// Marks of the records of pstore.
+    marks: BTreeSet<String>,
 }
 
 impl PreviousBoot {
@@ -44,18 +50,25 @@ impl PreviousBoot {
     /// order. Once a boot.
     pub fn begin(places: &Places, boot_id: &str) -> (Self, Option<Input>) {
         let path = places.state.join(FILE);
-        let before = fs::read_to_string(&path).unwrap_or_default();
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let (line, known) = text.split_once('\n').unwrap_or((text.as_str(), ""));
         let written = fs::metadata(&path).and_then(|meta| meta.modified());
-        let this = Self {
-            path,
-            boot_id: boot_id.to_owned(),
-        };
-        let found = match (before.split_once(' '), written) {
+        let before = match (line.split_once(' '), written) {
             (Some((id, state)), Ok(written)) if id != boot_id && !boot_id.is_empty() => {
-                judge(places, id, state.trim(), written)
+                Some((id, state.trim(), written))
             }
             _ => None,
         };
+        let known: BTreeSet<&str> = known.split_whitespace().collect();
+        let (marks, panic) = look_through(places, |written, mark| {
+            before.is_some_and(|(.., since)| written >= since) && !known.contains(mark)
+        });
+        let this = Self {
+            path,
+            boot_id: boot_id.to_owned(),
+            marks,
+        };
+        let found = before.and_then(|(id, state, _)| judge(id, state, panic));
         this.note("running", File::sync_all);
         let input = found.map(|occurrence| Input::once(WitnessName::Gtrace, occurrence));
         (this, input)
@@ -67,8 +80,9 @@ impl PreviousBoot {
     }
 
     fn note(&self, state: &str, sync: impl FnOnce(&File) -> io::Result<()>) {
-        let text = format!("{} {state}\n", self.boot_id);
-        // Over the state before, which is as long: a full disk has room for that, and a power failure leaves one of the two.
+        let marks: Vec<&str> = self.marks.iter().map(String::as_str).collect();
+        let text = format!("{} {state}\n{}\n", self.boot_id, marks.join(" "));
+        // Over the state before, in the block that it has: a full disk has room for that, and a power failure leaves one of the two.
         let mut options = File::options();
         options.write(true).create(true).truncate(false);
         let written = options.open(&self.path).and_then(|mut file| {
@@ -85,8 +99,9 @@ impl PreviousBoot {
     }
 }
 
-fn judge(places: &Places, id: &str, state: &str, written: SystemTime) -> Option<Occurrence> {
-    let (error, severity, text) = match last_panic(places, written) {
+/// `panic`: its reason, and the file that has it.
+fn judge(id: &str, state: &str, panic: Option<(String, String)>) -> Option<Occurrence> {
+    let (error, severity, text) = match panic {
         Some((reason, file)) => {
             let text = format!("the boot before ended with a kernel panic: {reason} ({file})");
             (reason, Severity::Critical, text)
@@ -107,8 +122,12 @@ fn judge(places: &Places, id: &str, state: &str, written: SystemTime) -> Option<
     Some(occurrence)
 }
 
-/// The reason of a panic that pstore has recorded since `since`, and the file that has it.
-fn last_panic(places: &Places, since: SystemTime) -> Option<(String, String)> {
+/// Marks of all records of pstore, and the reason of the newest panic that `is_new` by when its record was written and its mark,
+/// with the file that has it.
+fn look_through(
+    places: &Places,
+    is_new: impl Fn(SystemTime, &str) -> bool,
+) -> (BTreeSet<String>, Option<(String, String)>) {
     let archive = places.var.join("lib/systemd/pstore");
     let mut folders = vec![places.sysfs.join("fs/pstore"), archive.clone()];
     let archived = fs::read_dir(&archive).into_iter().flatten();
@@ -126,21 +145,30 @@ fn last_panic(places: &Places, since: SystemTime) -> Option<(String, String)> {
                 .filter(std::fs::Metadata::is_file)?
                 .modified()
                 .ok()?;
-            (of_log && written >= since).then(|| (written, entry.path()))
+            of_log.then(|| (written, entry.path()))
         })
         .collect();
     records.sort_unstable_by(|a, b| b.cmp(a));
     records.truncate(MAX_RECORDS);
-    records.into_iter().find_map(|(_, path)| {
-        let text = read(&path).ok()?;
-        let reason = text
-            .lines()
-            .find_map(|line| line.split_once(PANIC))?
-            .1
-            .trim();
-        let reason: String = reason.chars().take(200).collect();
-        Some((reason, path.display().to_string()))
-    })
+    let (mut marks, mut panic) = (BTreeSet::new(), None);
+    for (written, path) in records {
+        let Ok(text) = read(&path) else { continue };
+        // By what it says: it is moved from one folder to the other.
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let mark = format!("{:016x}", hasher.finish());
+        if panic.is_none() && is_new(written, &mark) {
+            let mut lines = text.lines();
+            panic = lines
+                .find_map(|line| line.split_once(PANIC))
+                .map(|(_, reason)| {
+                    let reason = reason.trim().chars().take(200).collect();
+                    (reason, path.display().to_string())
+                });
+        }
+        marks.insert(mark);
+    }
+    (marks, panic)
 }
 
 fn read(path: &Path) -> io::Result<String> {
@@ -242,6 +270,34 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_that_was_reported_is_not_again_though_the_clock_is_in_1970() {
+        let host = Host::new();
+        let file = host.places().state.join(FILE);
+        let clock_in_1970 = || {
+            let file = File::options().write(true).open(&file).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        };
+        host.begin("a");
+        host.record("sys/fs/pstore", DUMP);
+        clock_in_1970();
+        let (this, found) = host.begin("b");
+        assert_eq!(found.unwrap().severity, Severity::Critical);
+        this.stopped();
+        clock_in_1970();
+        assert!(host.begin("c").1.is_none(), "it was asked to stop");
+        // systemd moves it to its archive.
+        host.record("var/lib/systemd/pstore", DUMP);
+        fs::remove_dir_all(host.places().sysfs).unwrap();
+        clock_in_1970();
+        let found = host.begin("d").1.unwrap();
+        assert_eq!(found.detail.host.error.as_deref(), Some("no shutdown"));
+        host.record("sys/fs/pstore", &DUMP.replace("Fatal", "Another"));
+        let found = host.begin("e").1.unwrap();
+        let error = found.detail.host.error.as_deref();
+        assert_eq!(error, Some("Another exception"));
+    }
+
+    #[test]
     fn records_without_a_panic_and_broken_files_are_left_out() {
         let host = Host::new();
         let (this, _) = host.begin("a");
@@ -251,7 +307,8 @@ mod tests {
         let file = host.places().state.join(FILE);
         fs::write(&file, "\u{0}".repeat(99)).unwrap();
         assert!(host.begin("c").1.is_none());
-        assert_eq!(fs::read_to_string(&file).unwrap(), "c running\n");
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with("c running\n"), "{text}");
         // A folder that cannot be written keeps nobody from starting.
         let nowhere = Places {
             state: "/nonexistent".into(),

@@ -1,14 +1,10 @@
 //! What /proc shows of a process while it lives.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use gtrace_abi::{CMD_CLOSE, CMD_MMAP, CMD_OPEN};
+use gtrace_devices::read_pseudo_file;
 use gtrace_event::Process;
-
-/// Bytes of such a file that are read.
-const MOST: u64 = 64 * 1024;
 
 /// Process `pid`, with what /proc shows of it while it lives.
 pub fn of(pid: u32) -> Process {
@@ -61,13 +57,9 @@ fn lives_since(pid: u32, boottime_ns: u64) -> bool {
     begun.is_some_and(|begun| begun <= boottime_ns.saturating_add(APART_NS))
 }
 
-/// What a file of /proc has. It has no size, which `fs::read` asks for first, and then reads in small steps. The name of a process in it
-/// need not be UTF-8: the kernel cuts it after 15 bytes, within a character too.
+/// What a file of /proc has. The name of a process in it need not be UTF-8: the kernel cuts it after 15 bytes, within a character too.
 pub(crate) fn read(path: impl AsRef<Path>) -> Option<String> {
-    let mut bytes = Vec::with_capacity(4096);
-    let file = File::open(path).ok()?;
-    file.take(MOST).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    read_pseudo_file(path.as_ref()).ok()
 }
 
 /// The words of a stat file (proc_pid_stat(5)) from the third on, the state. Reading it takes no lock that a process can hold for long.
@@ -197,6 +189,7 @@ pub(crate) fn container_of(cgroup: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 

@@ -27,12 +27,14 @@ pub use gtrace_recorder::evidence::ATTACHED_MAX;
 const DIRECTORY: &str = "recorder";
 /// Most bytes of it.
 const DISK_BYTES: u64 = 16 << 20;
-/// Between two rounds: what a killed process loses at most.
+/// Between two rounds while something comes: what a killed process loses at most. What comes after a rest begins one.
 const EVERY: Duration = Duration::from_secs(1);
 /// Between two syncs: what a power cut takes at most, where the disk keeps its word.
 const SYNC_EVERY: Duration = Duration::from_secs(5);
-/// Between two publications of the recorder's own samples, and two checks of what is too much.
+/// Between two publications of the recorder's own samples, and two checks of what is too much while something is added.
 const PUBLISH_EVERY: Duration = Duration::from_secs(10);
+/// Between two such checks while nothing is: its age alone can make it too much, and a check reads a directory of each incident.
+const RETAIN_EVERY: Duration = Duration::from_secs(600);
 /// Longest time between two heartbeats: a disk can take its time.
 const SILENCE: Duration = Duration::from_secs(90);
 /// How long before an incident a recording begins.
@@ -90,6 +92,7 @@ pub struct Options {
 /// If its thread cannot be started.
 pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
     hub.recorder.begin();
+    hub.recorder.wake_by(&hub.tasks);
     hub.recorder.note(What::Started {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         boot_id: host::boot_id(),
@@ -97,13 +100,13 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
     let task = Task::optional(names::RECORDER, SILENCE);
     let (of_task, started) = (Arc::clone(hub), clock::boottime_ns());
     hub.tasks.start(task, move |pulse| {
-        let mut keeper = Keeper::new(&of_task, options.clone(), started);
-        keeper.take_up_interrupted();
+        let mut recorder_task = RecorderTask::new(&of_task, options.clone(), started);
+        recorder_task.take_up_interrupted();
         while !pulse.is_stopping() {
-            keeper.round();
-            pulse.wait(EVERY);
+            recorder_task.round();
+            pulse.wait(recorder_task.rest());
         }
-        keeper.end();
+        recorder_task.end();
         Ok(())
     })
 }
@@ -121,7 +124,7 @@ struct Submitted {
 }
 
 /// One run of the task.
-struct Keeper<'a> {
+struct RecorderTask<'a> {
     hub: &'a Hub,
     /// When this process began to record, ns since boot.
     started: u64,
@@ -132,6 +135,8 @@ struct Keeper<'a> {
     on_disk: u64,
     synced: Instant,
     published: Option<Instant>,
+    /// When it was last checked what is kept; `None` once something may have been added since.
+    retained: Option<Instant>,
     /// Whether the last attempt to write failed.
     failing: bool,
     recordings: Vec<UnderWay>,
@@ -167,7 +172,7 @@ struct UnderWay {
     taking: Option<Taking>,
 }
 
-impl<'a> Keeper<'a> {
+impl<'a> RecorderTask<'a> {
     fn new(hub: &'a Hub, options: Options, started: u64) -> Self {
         Self {
             hub,
@@ -178,6 +183,7 @@ impl<'a> Keeper<'a> {
             on_disk: 0,
             synced: Instant::now(),
             published: None,
+            retained: None,
             failing: false,
             recordings: Vec::new(),
             past: 0,
@@ -197,6 +203,9 @@ impl<'a> Keeper<'a> {
         if supervise::is_revoked() {
             return;
         }
+        if !(self.recordings.is_empty() && self.submitted.is_empty()) {
+            self.retained = None;
+        }
         while let Some(attachment) = self.hub.recorder.next_attachment() {
             self.attach(attachment);
         }
@@ -207,11 +216,29 @@ impl<'a> Keeper<'a> {
             .is_none_or(|at| at.elapsed() >= PUBLISH_EVERY)
         {
             self.published = Some(Instant::now());
-            self.retain();
+            if self.retained.is_none_or(|at| at.elapsed() >= RETAIN_EVERY) {
+                self.retained = Some(Instant::now());
+                self.retain();
+            }
             self.hub
                 .samples
                 .publish_now(names::RECORDER, PUBLISH_EVERY, self.metrics());
         }
+    }
+
+    /// How long until the next round. With nothing under way it sleeps until something comes, or its samples are due.
+    fn rest(&self) -> Duration {
+        let is_under_way = !(self.recordings.is_empty() && self.submitted.is_empty());
+        let is_unsynced = self.disk.as_ref().is_some_and(Disk::is_dirty);
+        // What fails is not tried anew for each line.
+        if is_under_way || is_unsynced || self.failing {
+            return EVERY;
+        }
+        if !self.hub.recorder.sleep_beyond(self.on_disk) {
+            return EVERY;
+        }
+        let age = self.published.map_or(PUBLISH_EVERY, |at| at.elapsed());
+        PUBLISH_EVERY.saturating_sub(age)
     }
 
     fn take_triggers(&mut self) {

@@ -112,7 +112,7 @@ struct Scan<'a> {
     boot: String,
     not_checked: Vec<String>,
     /// Something of it matters: without it nobody knows of faults.
-    blind: bool,
+    unseen: bool,
     /// Something of it may matter.
     incomplete: bool,
 }
@@ -135,7 +135,7 @@ impl<'a> Scan<'a> {
             gpus: Vec::new(),
             boot: host::boot_id(),
             not_checked,
-            blind: false,
+            unseen: false,
             incomplete,
         })
     }
@@ -146,7 +146,7 @@ impl<'a> Scan<'a> {
         report.machine_id = host::machine_id();
         report.boot_id = Some(self.boot);
         report.not_checked = self.not_checked;
-        let is_unsure = self.blind || strict && self.incomplete;
+        let is_unsure = self.unseen || strict && self.incomplete;
         if is_unsure && report.state == HealthState::Healthy {
             report.state = HealthState::Unknown;
             let mut subjects = report.subjects.iter_mut();
@@ -218,7 +218,7 @@ impl<'a> Scan<'a> {
         let (mut report, missing) = look(config);
         if let Some(error) = &report.pci_error {
             self.miss(format!("PCI devices: {error}"));
-            self.blind = true;
+            self.unseen = true;
         } else {
             self.judge(
                 WitnessName::SysfsPci.name(),
@@ -327,14 +327,14 @@ impl<'a> Scan<'a> {
                     vec![text.clone()],
                 );
                 self.miss(text);
-                self.blind = true;
+                self.unseen = true;
                 for subject in self.gpu_subjects() {
                     self.observe(Occasion::Judged {
                         subject,
                         rule: "kernel-log".to_owned(),
                         state: HealthState::Unknown,
                         action: HealthAction::None,
-                        text: "nobody can tell its faults without the kernel log".to_owned(),
+                        text: "its faults are unknown without the kernel log".to_owned(),
                     });
                 }
             }
@@ -392,9 +392,9 @@ mod tests {
             scan
         };
         assert_eq!(well().report(true).state, HealthState::Healthy);
-        let mut blind = well();
-        blind.kernel_log(Path::new("/nonexistent/kmsg"));
-        let report = blind.report(false);
+        let mut unseen = well();
+        unseen.kernel_log(Path::new("/nonexistent/kmsg"));
+        let report = unseen.report(false);
         assert_eq!(report.state, HealthState::Unknown);
         assert!(report.not_checked[0].contains("/nonexistent/kmsg"));
         let gap = || {
@@ -405,10 +405,10 @@ mod tests {
         assert_eq!(gap().report(false).state, HealthState::Healthy);
         assert_eq!(gap().report(true).state, HealthState::Unknown);
         // What is known to be bad stays so.
-        blind = well();
-        blind.judge(DISK, HealthState::Degraded, vec!["/ is full".to_owned()]);
-        blind.kernel_log(Path::new("/nonexistent/kmsg"));
-        assert_eq!(blind.report(true).state, HealthState::Degraded);
+        unseen = well();
+        unseen.judge(DISK, HealthState::Degraded, vec!["/ is full".to_owned()]);
+        unseen.kernel_log(Path::new("/nonexistent/kmsg"));
+        assert_eq!(unseen.report(true).state, HealthState::Degraded);
     }
 
     #[test]
@@ -464,13 +464,8 @@ mod tests {
             });
             let gpu = gtrace_devices::NvmlGpu {
                 pci: "0000:3b:00.0".parse().unwrap(),
-                index: 0,
-                uuid: None,
-                name: None,
-                lost: false,
-                errors: Vec::new(),
-                board: gtrace_devices::GpuBoard::default(),
                 sample,
+                ..gtrace_devices::NvmlGpu::default()
             };
             NvmlSnapshot {
                 gpus: vec![gpu],

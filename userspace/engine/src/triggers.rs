@@ -229,8 +229,8 @@ struct Series {
     before: Option<(Timestamp, f64)>,
     /// Since when the rule holds.
     since: Option<Timestamp>,
-    /// Whether it was said; again only once it has not held.
-    said: bool,
+    /// Whether it has fired; again only once it has not held.
+    fired: bool,
     /// When it was sampled last.
     seen: Option<Timestamp>,
 }
@@ -245,7 +245,7 @@ struct Known {
     /// How often each event was seen to occur, and the order in which they were seen first.
     events: BTreeMap<EventId, u64>,
     order: VecDeque<EventId>,
-    said_at: Option<Timestamp>,
+    fired_at: Option<Timestamp>,
 }
 
 /// The rules at work.
@@ -381,13 +381,13 @@ impl Series {
         };
         let Some(value) = value else { return false };
         if !rule.holds(value) {
-            (self.since, self.said) = (None, false);
+            (self.since, self.fired) = (None, false);
             return false;
         }
         let since = *self.since.get_or_insert(time);
         let held = time.duration_since(since) >= SignedDuration::from_secs(i64::from(rule.for_s));
-        let says = held && !self.said;
-        self.said |= held;
+        let says = held && !self.fired;
+        self.fired |= held;
         says
     }
 }
@@ -399,7 +399,7 @@ impl Known {
         // A correction of some milliseconds may be a second more or less.
         let end = now.as_second().saturating_add(i64::from(within_s.max(2)));
         self.sum -= self.times.split_off(&end).into_values().sum::<u64>();
-        self.said_at = self.said_at.filter(|at| at.as_second() < end);
+        self.fired_at = self.fired_at.filter(|at| at.as_second() < end);
     }
 
     /// Whether events have become too many.
@@ -420,13 +420,13 @@ impl Known {
         {
             self.sum -= oldest.remove();
         }
-        let is_said = self
-            .said_at
+        let has_fired = self
+            .fired_at
             .is_some_and(|at| time.duration_since(at) < within);
-        if self.sum < count || is_said {
+        if self.sum < count || has_fired {
             return false;
         }
-        self.said_at = Some(time);
+        self.fired_at = Some(time);
         true
     }
 

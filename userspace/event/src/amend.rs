@@ -7,6 +7,7 @@ use crate::{Advice, Detail, Event, EventId, Gpu, Process, Provenance, Severity, 
 /// A change to an event: another witness, a repeat, or more known about it.
 ///
 /// Every part that is present replaces the event's part whole.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Amendment {
     /// The event.
@@ -16,37 +17,26 @@ pub struct Amendment {
     /// When the amendment was made.
     pub time: Timestamp,
     /// All witnesses, old and new.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub witnesses: Option<Vec<Witness>>,
     /// New count of repeats.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub repeats: Option<u64>,
     /// When the newest repeat happened.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_time: Option<Timestamp>,
     /// Some of the repeats whose text differs, old and new.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variants: Option<Vec<Variant>>,
     /// Provenance, once known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub provenance: Option<Provenance>,
     /// New severity.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub severity: Option<Severity>,
     /// The device, with more known of it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<Gpu>,
     /// The process, with more known of it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<Process>,
     /// The whole message, where the first witness had only a part.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<String>,
     /// The whole detail.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<Box<Detail>>,
     /// New advice.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<Advice>,
 }
 

@@ -8,6 +8,7 @@ use crate::{
 };
 
 /// One event, with every amendment that is known applied.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// Identifies it for ever.
@@ -18,27 +19,21 @@ pub struct Event {
     /// When it happened, by the wall clock of the host.
     pub time: Timestamp,
     /// The kernel's boot id, from /proc/sys/kernel/random/boot_id.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub boot_id: Option<String>,
     /// When it happened, in nanoseconds since boot (CLOCK_BOOTTIME).
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub boottime_ns: Option<u64>,
     /// The host's name.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host: Option<String>,
     /// The machine, whatever its name: derived from /etc/machine-id (machine-id(5) asks not to show
     /// that itself). Absent where a container has none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub machine_id: Option<String>,
     /// What happened.
     pub kind: Kind,
     /// How bad it is.
     pub severity: Severity,
     /// The device it is about.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<Gpu>,
     /// The process it is about.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<Process>,
     /// The text as the kernel or driver gave it, without log prefix; inner newlines kept.
     pub message: String,
@@ -54,13 +49,11 @@ pub struct Event {
     #[serde(default)]
     pub repeats: u64,
     /// When the newest of the repeats happened.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_time: Option<Timestamp>,
     /// Some of the repeats whose text differs from `message`, the earliest first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub variants: Vec<Variant>,
     /// Meaning and what to do.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<Advice>,
     /// Acknowledgements, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -116,7 +109,7 @@ impl Event {
 }
 
 impl From<&Event> for Occurrence {
-    /// The event as if it were told once more, for what judges occurrences.
+    /// The event as if it were reported once more, for what judges occurrences.
     fn from(event: &Event) -> Self {
         Self {
             kind: event.kind,

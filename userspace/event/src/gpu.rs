@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Written `dddd:bb:ss.f` in lower-case hex; the domain grows past four digits where the host
 /// has more (Intel VMD numbers its domains from 0x10000).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PciAddress {
     /// PCI domain (segment).
     pub domain: u32,
@@ -92,28 +92,22 @@ text_in_json!(
 
 /// The device that an event is about: a GPU, for SXids an NVSwitch, for mlx5 events the adapter.
 /// What PCIe events name is in [`crate::PcieDetail`].
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gpu {
     /// PCI address; function 0 where the text has none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pci: Option<PciAddress>,
     /// `GPU-…`, as NVML gives it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub uuid: Option<String>,
     /// NVML's index.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub index: Option<u32>,
     /// MIG GPU instance (`GPU-I:05` in an Xid line).
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mig_gi: Option<u32>,
     /// MIG compute instance (`GPU-CI:01` in an Xid line).
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mig_ci: Option<u32>,
     /// Profile of that instance, `1g.10gb`, as NVML named it at that time.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mig_profile: Option<String>,
     /// `MIG-…`: UUID of that compute instance, as NVML gave it at that time.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mig_uuid: Option<String>,
 }
 

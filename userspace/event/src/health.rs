@@ -250,6 +250,7 @@ impl RuleOrigin {
 }
 
 /// Why a part is not as it should be.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthReason {
     /// The rule that says so, to look it up; a name of gtrace's own for what no event says.
@@ -258,7 +259,6 @@ pub struct HealthReason {
     #[serde(skip_serializing_if = "RuleOrigin::is_builtin", default)]
     pub origin: RuleOrigin,
     /// Code of the Xid or SXid: one rule may be for several, and each is a reason of its own.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<u32>,
     /// Whether it holds.
     pub status: ReasonStatus,
@@ -271,7 +271,6 @@ pub struct HealthReason {
     /// In one sentence.
     pub text: String,
     /// The vendor's steps and the site's, apart, of its newest event.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<Advice>,
     /// Its newest events. Bounded: `occurrences` counts all.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -293,10 +292,8 @@ pub struct HealthReason {
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub escalated: bool,
     /// When a person acknowledged one of its events without clearing it by that.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub acknowledged: Option<Timestamp>,
     /// When it last ended, also if it holds again.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cleared: Option<Cleared>,
 }
 
@@ -333,12 +330,12 @@ impl HealthReason {
 }
 
 /// The health of one part.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectHealth {
     /// Which part.
     pub subject: HealthSubject,
     /// `GPU-…`, as NVML gives it, once known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub uuid: Option<String>,
     /// How it is. The host is as its worst part.
     pub state: HealthState,
@@ -347,7 +344,6 @@ pub struct SubjectHealth {
     /// What to do: the most that a reason asks for.
     pub action: HealthAction,
     /// How sure the state is; absent while it is healthy.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub confidence: Option<Confidence>,
     /// Reasons that hold. One of state `healthy` is a notice, which makes nothing worse.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -448,24 +444,21 @@ pub enum Occasion {
 }
 
 /// All that is known of health at one moment, so that a start of the daemon need not read all records.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthSnapshot {
     /// The boot that it is of.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub boot: Option<String>,
-    /// When that boot began, by the wall clock as it stood with the newest event.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    /// When that boot began, by the wall clock as it was with the newest event.
     pub began: Option<Timestamp>,
     /// Every part.
     pub subjects: Vec<SubjectHealth>,
     /// The last maintenance window.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub maintenance: Option<MaintenanceWindow>,
     /// Parts and reasons that found no room.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub dropped: u64,
     /// The text of the site's rules that held.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub site_rules: Option<String>,
 }
 
@@ -498,6 +491,7 @@ pub enum HealthNews {
 }
 
 /// A record of health.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthRecord {
     /// Identifies it for ever.
@@ -505,13 +499,10 @@ pub struct HealthRecord {
     /// When it was made.
     pub time: Timestamp,
     /// The host's name.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host: Option<String>,
     /// As in [`crate::Event::machine_id`].
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub machine_id: Option<String>,
     /// The kernel's boot id.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub boot_id: Option<String>,
     /// What it says.
     #[serde(flatten)]
@@ -539,18 +530,16 @@ impl HealthRecord {
 }
 
 /// The health of a host: `/api/v1/health`, `gtrace health --json`, `gtrace scan --json`.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthReport {
     /// As of when.
     pub time: Timestamp,
     /// The host's name.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host: Option<String>,
     /// As in [`crate::Event::machine_id`].
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub machine_id: Option<String>,
     /// The kernel's boot id.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub boot_id: Option<String>,
     /// The host's state: that of its worst part.
     pub state: HealthState,
@@ -559,7 +548,6 @@ pub struct HealthReport {
     /// Every part, the host first.
     pub subjects: Vec<SubjectHealth>,
     /// The maintenance window that is on.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub maintenance: Option<MaintenanceWindow>,
     /// What could not be looked at, and why.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

@@ -13,6 +13,7 @@ const HISTORY_MAX: usize = 64;
 
 /// One incident, as of its `revision`. Each change is a record of its own that carries the whole incident, so a
 /// reader keeps the one with the highest revision.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Incident {
     /// Identifies it for ever.
@@ -27,7 +28,6 @@ pub struct Incident {
     /// When the newest occurrence of one of its events happened.
     pub last_time: Timestamp,
     /// When somebody resolved it, or nothing more had happened for long enough.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub closed: Option<Timestamp>,
     /// What has been done about it.
     pub state: IncidentState,
@@ -41,13 +41,10 @@ pub struct Incident {
     #[serde(default)]
     pub drill: bool,
     /// The host's name.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host: Option<String>,
     /// As in [`crate::Event::machine_id`].
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub machine_id: Option<String>,
     /// The kernel's boot id.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub boot_id: Option<String>,
     /// Its events, the earliest first. Bounded: `event_count` counts all.
     pub events: Vec<EventId>,
@@ -62,7 +59,6 @@ pub struct Incident {
     #[serde(default)]
     pub affected: Affected,
     /// What to do now: that of the event that is most severe.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<Advice>,
     /// What was kept of that time, by name and hash.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -274,7 +270,7 @@ pub struct CausalLink {
 
 impl CausalLink {
     /// How cause and effect stand to each other, in words that are as sure as the link is, between the two. `reversed`: the
-    /// cause was seen after its effect, which is at the same time as far as the clocks tell.
+    /// cause was seen after its effect, which is at the same time as far as the clocks show.
     pub const fn relation(&self, reversed: bool) -> &'static str {
         match (reversed, self.confidence) {
             (true, _) => "happened at the same time as, and may have led to,",
@@ -322,6 +318,7 @@ pub struct Affected {
 }
 
 /// A file that was kept of an incident.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// The file's name in the incident's directory.
@@ -331,10 +328,8 @@ pub struct Evidence {
     /// Its size.
     pub bytes: u64,
     /// The first time that it covers.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<Timestamp>,
     /// The last time that it covers.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub to: Option<Timestamp>,
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{AerDetail, Detail, Gpu, Kind, Process, Provenance, Severity};
 
 /// What one source says happened once. The pipeline makes it an event or folds it into one.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Occurrence {
     /// What happened.
@@ -14,16 +15,12 @@ pub struct Occurrence {
     /// How bad; the catalogue has the last word.
     pub severity: Severity,
     /// When, where the source knows the wall-clock time (a saved log with full dates).
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub time: Option<Timestamp>,
     /// When, in nanoseconds since boot, where the source knows that.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub boottime_ns: Option<u64>,
     /// The device it is about.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<Gpu>,
     /// The process it is about.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<Process>,
     /// The text as it was given, without log prefix; inner newlines kept.
     pub message: String,
@@ -34,28 +31,24 @@ pub struct Occurrence {
     pub provenance: Provenance,
     /// First and last line (counted from 1) of the saved log, or first and last sequence number
     /// of the kernel log.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lines: Option<[u64; 2]>,
     /// What a saved log says of its first line besides.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub log: Option<Box<LogLine>>,
-    /// It is the rest of an occurrence that this source told before, when nothing more of it came for a while, and
+    /// It is the rest of an occurrence that this source reported before, when nothing more of it came for a while, and
     /// not one more.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub continues: bool,
 }
 
 /// What the prefix of a line of a saved log says besides time and provenance.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogLine {
     /// The host that wrote the line.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host: Option<String>,
     /// The time as it is written, where it lacks year or zone, so that it is no known time.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub time: Option<String>,
     /// How often the line came, where a syslog daemon wrote `message repeated N times`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub repeated: Option<u64>,
 }
 
@@ -366,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_place_is_named_the_text_tells_faults_apart() {
+    fn where_no_place_is_named_the_text_distinguishes_faults() {
         for code in [63, 74, 95, 999] {
             let (a, b) = (xid(code, "row 1"), xid(code, "row 2"));
             assert_ne!(a.fold_key(), b.fold_key(), "{code}");

@@ -9,6 +9,7 @@ use crate::{Holder, PciAddress};
 
 /// What a holder had of a GPU on one day, as its host counted it. The seconds grow until the day is over or the daemon ends;
 /// rows of one day add up.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GpuUsage {
     /// The day, UTC.
@@ -18,13 +19,10 @@ pub struct GpuUsage {
     /// The GPU's PCI address.
     pub pci: PciAddress,
     /// Its UUID.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub uuid: Option<String>,
     /// Its model.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
     /// Who had it: without step, and of a process outside containers and jobs its Unix user. Absent where nobody had it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub holder: Option<Holder>,
     /// When it was seen first.
     pub first: Timestamp,

@@ -67,6 +67,7 @@ impl Cohort {
 }
 
 /// Two versions beside each other.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// What runs.
@@ -74,12 +75,10 @@ pub struct Comparison {
     /// What is to replace it.
     pub new: Cohort,
     /// Rate of the new version over that of the old one; absent where the old one has no failures.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ratio: Option<f64>,
     /// Lower end of the interval of the ratio.
     pub low: f64,
     /// Its upper end; absent where there is none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub high: Option<f64>,
     /// Variance of the rates of hosts over their squared mean; 0 where the data do not show that they differ.
     pub spread: f64,
@@ -88,10 +87,8 @@ pub struct Comparison {
     /// What the data say.
     pub verdict: Verdict,
     /// Why they say nothing.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<String>,
     /// With about so many GPU-hours of the new version they would say that it is not worse, if it fails as often as the old one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub needs_hours: Option<f64>,
 }
 

@@ -13,6 +13,7 @@ use crate::{HostFrame, Metric, slot_begin};
 
 const GIB: f64 = 1_073_741_824.0;
 
+#[serde_with::skip_serializing_none]
 #[derive(Default, Serialize)]
 struct Frame {
     frame_id: u64,
@@ -20,13 +21,9 @@ struct Frame {
     gpu_id: Vec<String>,
     gpu_util: Vec<f64>,
     gpu_memory: Vec<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     dram_bandwidth: Option<Vec<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     dram_bandwidth_rx: Option<Vec<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     dram_bandwidth_tx: Option<Vec<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     gpu_bandwidth: Option<Vec<f64>>,
     /// Whether a GPU of the frame measured NVLink.
     #[serde(skip)]

@@ -38,28 +38,25 @@ pub struct EnrollAnswer {
 }
 
 /// A GPU as it is now.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GpuState {
     /// NVML's index.
     pub index: u32,
     /// PCI address.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pci: Option<String>,
     /// `GPU-…`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub uuid: Option<String>,
     /// Name of the model.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
     /// Version of its VBIOS.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub vbios: Option<String>,
     /// Version of its GSP firmware.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub firmware: Option<String>,
 }
 
 /// A host as it is now. It is replaced as a whole; what came before is in the records.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostState {
     /// When it was made, by the clock of the host.
@@ -67,13 +64,10 @@ pub struct HostState {
     /// Version of the agent.
     pub version: String,
     /// The kernel's boot id.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub boot_id: Option<String>,
     /// Version of the GPU driver.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver: Option<String>,
     /// The kernel's release.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel: Option<String>,
     /// Where it stands: rack, switch, feed and whatever else the site's labels are.
     #[serde(default)]
@@ -82,7 +76,6 @@ pub struct HostState {
     #[serde(default)]
     pub gpus: Vec<GpuState>,
     /// Its health: parts that are bad, and the host itself.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub health: Option<HealthReport>,
     /// Incidents that nobody has resolved, the newest. Bounded.
     #[serde(default)]
@@ -100,7 +93,6 @@ pub struct HostState {
     #[serde(default)]
     pub tip: u64,
     /// The head's clock less that of the host, once measured.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub clock: Option<Offset>,
     /// Whether the host lets the head start profiling sessions.
     #[serde(default)]
@@ -109,7 +101,6 @@ pub struct HostState {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub permits: Vec<String>,
     /// Why it has nothing to measure, or only a part.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session_problem: Option<String>,
 }
 

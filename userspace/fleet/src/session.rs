@@ -96,6 +96,7 @@ pub struct MeasureAnswer {
 }
 
 /// What a GPU was in one interval: means over the readings that were taken in it.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GpuFrame {
     /// NVML's index.
@@ -106,40 +107,28 @@ pub struct GpuFrame {
     /// Readings that were taken in the interval.
     pub samples: u32,
     /// Share of the time in which a kernel ran, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub utilization: Option<f64>,
     /// Share of the time in which device memory was read or written, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory_busy: Option<f64>,
     /// Share of the device memory in use, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<f64>,
     /// The same in bytes.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory_used: Option<f64>,
     /// Bytes a second over PCIe, to the GPU.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pcie_rx: Option<f64>,
     /// Bytes a second over PCIe, from the GPU.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pcie_tx: Option<f64>,
     /// Bytes a second over all NVLinks, to the GPU.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nvlink_rx: Option<f64>,
     /// Bytes a second over all NVLinks, from the GPU.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nvlink_tx: Option<f64>,
     /// Watts.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub power_w: Option<f64>,
     /// Clock of the multiprocessors, MHz.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sm_mhz: Option<f64>,
     /// Clock of the memory, MHz.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory_mhz: Option<f64>,
     /// Temperature of the die, degrees Celsius.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub temperature_c: Option<f64>,
 }
 
@@ -232,6 +221,7 @@ impl CallFrame {
 }
 
 /// What a host measured in one interval. An interval without one is a gap.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostFrame {
     /// Number of the interval: its beginning by the head's clock, in nanoseconds since 1970-01-01, divided by its length.
@@ -242,10 +232,8 @@ pub struct HostFrame {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gpus: Vec<GpuFrame>,
     /// Its driver calls.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub calls: Option<CallFrame>,
     /// Its CUDA calls.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cuda_calls: Option<CallFrame>,
 }
 

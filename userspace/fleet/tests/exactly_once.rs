@@ -157,7 +157,7 @@ enum Fate {
     Lost,
     AnswerLost,
     Twice,
-    /// It is held back, and the agent hears nothing.
+    /// It is held back, and the agent gets no answer.
     Late,
 }
 

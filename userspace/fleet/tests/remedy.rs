@@ -17,13 +17,13 @@ enum Event {
     Turn,
     /// An order that is under way ends.
     Ends(usize, Fate),
-    /// The head ends: what is under way is carried out, or not, and nobody hears of it.
+    /// The head ends: what is under way is carried out, or not, and nobody learns which.
     Crash(End),
     /// The turn's changes are not kept: its orders are not carried out.
     Unwritten,
     /// So many seconds go by.
     Pass(i64),
-    /// Something that was sent, and of which nothing was heard, takes effect after all.
+    /// Something that was sent, and that was not answered, takes effect after all.
     TakesEffect(usize),
     /// The policy acts, or is dry.
     Acts(bool),
@@ -558,7 +558,7 @@ proptest! {
     }
 }
 
-/// Claims an order, has it done, and hears of it.
+/// Claims an order, has it done, and gets the answer.
 fn finish(world: &mut World, plans: &mut Remediation, order: &Order) {
     let plan = plans.plans.get_mut(&order.plan).unwrap();
     let outcome = match plan.claim(order, world.time()) {

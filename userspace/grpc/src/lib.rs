@@ -84,6 +84,13 @@ pub fn call<Question: Message, Answer: Message + Default>(
     question: &Question,
     deadline: Duration,
 ) -> Result<Answer, CallError> {
+    // Most hosts have no kubelet, and are asked every few seconds: no runtime for that.
+    if let Err(cause) = std::fs::metadata(socket)
+        && cause.kind() == std::io::ErrorKind::NotFound
+    {
+        let path = socket.to_owned();
+        return Err(CallError::Connect { path, cause });
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()

@@ -93,7 +93,7 @@ fn nvsentinel_gets_every_field() {
 }
 
 #[test]
-fn each_failure_is_told_apart() {
+fn each_failure_is_distinguished() {
     let dir = tempfile::tempdir().unwrap();
     let nobody = list(&dir.path().join("none.sock"), DEADLINE).unwrap_err();
     assert!(nobody.is_absent(), "{nobody}");

@@ -2,10 +2,13 @@
 //! not judged.
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
+#[path = "support/process.rs"]
+mod process;
+
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use gtrace_measure::Case;
 use gtrace_measure::remote::Report;
@@ -23,14 +26,7 @@ fn bench(cache: &Path, args: &str) -> (Option<i32>, String, String) {
     ] {
         command.env_remove(name);
     }
-    let output = command.env("XDG_CACHE_HOME", cache).stdin(Stdio::null());
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = output.output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code(), text(stdout), text(stderr))
+    process::ended(command.env("XDG_CACHE_HOME", cache).stdin(Stdio::null()))
 }
 
 #[test]

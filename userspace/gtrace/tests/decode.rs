@@ -103,7 +103,7 @@ fn text_explains_and_sums_up() {
 }
 
 #[test]
-fn exit_codes_tell_fine_usage_and_unreadable_apart() {
+fn exit_codes_distinguish_success_usage_and_unreadable() {
     let quiet = "[ 1.0] usb 1-1: new high-speed USB device number 2 using xhci_hcd\n";
     assert_eq!(decode(&[], quiet).status.code(), Some(0));
     assert_eq!(decode(&[], "").status.code(), Some(0));
@@ -112,14 +112,18 @@ fn exit_codes_tell_fine_usage_and_unreadable_apart() {
     assert_eq!(since.status.code(), Some(0), "{since:?}");
     let output = decode(&["/does/not/exist"], "");
     assert_eq!(output.status.code(), Some(3));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("/does/not/exist"), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("/does/not/exist"), "{message}");
     // A fault behind what is nobody's prefix is not passed over in silence.
-    let strange = "[123] nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 x\n";
-    let output = decode(&[], strange);
+    let malformed =
+        "[123] nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 x\n";
+    let output = decode(&[], malformed);
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("could not be read as the kernel's"), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        message.contains("could not be read as the kernel's"),
+        "{message}"
+    );
 }
 
 #[test]

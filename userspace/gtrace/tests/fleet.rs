@@ -500,9 +500,12 @@ fn a_session_in_which_no_host_takes_part_says_so_when_it_is_started() {
     command.args(["session", "start", "s", "--head"]);
     let output = command.arg(fleet.dir.path().join("head.sock")).output();
     let output = output.unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    assert!(said.contains("`gtrace session show s` says why"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
+    assert!(
+        message.contains("`gtrace session show s` says why"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -600,8 +603,8 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
         let mut command = gtrace(dir.path());
         command.arg("fleet").args(arguments).arg("--head");
         let output = command.arg(&socket).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), said)
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), message)
     };
     for question in [
         &["events"][..],
@@ -609,9 +612,12 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
         &["usage"],
         &["latency"],
     ] {
-        let (status, said) = fails(&[question, &["--host", "simulated"]].concat());
-        assert_eq!(status, Some(1), "{question:?}: {said}");
-        assert!(said.contains("no host `simulated`"), "{question:?}: {said}");
+        let (status, message) = fails(&[question, &["--host", "simulated"]].concat());
+        assert_eq!(status, Some(1), "{question:?}: {message}");
+        assert!(
+            message.contains("no host `simulated`"),
+            "{question:?}: {message}"
+        );
     }
     // Where 1 says that something was found, a mistake is another status.
     for question in [
@@ -619,9 +625,9 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
         &["compare", "--by", "rakc"],
         &["verify", "--host", "h"],
     ] {
-        let (status, said) = fails(question);
-        assert_eq!(status, Some(3), "{question:?}: {said}");
-        assert!(said.contains("no host"), "{question:?}: {said}");
+        let (status, message) = fails(question);
+        assert_eq!(status, Some(3), "{question:?}: {message}");
+        assert!(message.contains("no host"), "{question:?}: {message}");
     }
     // What a list has no room for is not left out in silence.
     wait_for("incidents of two hosts", 60, || {
@@ -629,12 +635,12 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
     });
     for of in ["incidents", "events"] {
         assert_eq!(lines(&[of, "--limit", "1"]).len(), 1);
-        let (status, said) = fails(&[of, "--limit", "1"]);
+        let (status, message) = fails(&[of, "--limit", "1"]);
         assert_eq!(status, Some(0));
-        assert!(said.contains("may be more"), "{of}: {said}");
+        assert!(message.contains("may be more"), "{of}: {message}");
     }
-    let (status, said) = fails(&["events", "--since", "1d", "--until", "2d"]);
-    assert_eq!(status, Some(2), "{said}");
+    let (status, message) = fails(&["events", "--since", "1d", "--until", "2d"]);
+    assert_eq!(status, Some(2), "{message}");
     // The head refuses a parameter that a path does not have: no option is one.
     let window = "--since 2d --until 1h --host simulated-09";
     for question in [
@@ -650,8 +656,8 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
         "remediation list --all",
         "verify --host simulated-09",
     ] {
-        let (status, said) = fails(&question.split(' ').collect::<Vec<_>>());
-        assert_ne!(status, Some(2), "{question}: {said}");
-        assert!(!said.contains("unknown field"), "{question}: {said}");
+        let (status, message) = fails(&question.split(' ').collect::<Vec<_>>());
+        assert_ne!(status, Some(2), "{question}: {message}");
+        assert!(!message.contains("unknown field"), "{question}: {message}");
     }
 }

@@ -48,10 +48,10 @@ fn the_daemon_says_how_each_part_is_and_the_exit_status_says_it_too() {
     assert_eq!(ask(&["0000:99:00.0"]).status.code(), Some(3));
     let unknown = ask(&["0000:99:00.0", "--npd"]);
     assert_eq!(unknown.status.code(), Some(2));
-    let said = text(&unknown);
+    let message = text(&unknown);
     assert!(
-        said.starts_with("unknown: nothing is known of `0000:99:00.0`"),
-        "{said}"
+        message.starts_with("unknown: nothing is known of `0000:99:00.0`"),
+        "{message}"
     );
     let json = ask(&["--json"]);
     let report: HealthReport = serde_json::from_str(&text(&json)).unwrap();
@@ -316,11 +316,11 @@ fn a_baseline_is_saved_and_what_differs_from_it_is_said_by_check_and_scan() {
     ];
     let baseline = |args: &[&str]| gtrace(&[&["baseline"], args, &here[..]].concat());
     assert_eq!(baseline(&["check"]).status.code(), Some(3), "there is none");
-    let blind = baseline(&["save"]);
+    let unread = baseline(&["save"]);
     assert_eq!(
-        blind.status.code(),
+        unread.status.code(),
         Some(3),
-        "NVML does not answer: {blind:?}"
+        "NVML does not answer: {unread:?}"
     );
     let saved = baseline(&["save", "--force"]);
     assert_eq!(saved.status.code(), Some(0), "{saved:?}");

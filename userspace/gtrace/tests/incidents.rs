@@ -4,7 +4,8 @@
 mod support;
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
+use std::slice::from_ref;
 
 use gtrace_api::client::ClientError;
 use gtrace_api::{IncidentRequest, PublishedIncident};
@@ -16,21 +17,21 @@ fn fault(pci: &str, time: &str) -> Event {
     xid(pci, 79, Severity::Fatal, time)
 }
 
+fn ask(daemon: &Daemon, query: &str) -> Result<Vec<Incident>, ClientError> {
+    let target = format!("/api/v1/incidents{query}");
+    daemon.tcp_client().get(&target)
+}
+
 fn incidents(daemon: &Daemon, query: &str) -> Vec<Incident> {
-    daemon
-        .tcp_client()
-        .get(&format!("/api/v1/incidents{query}"))
-        .unwrap()
+    ask(daemon, query).unwrap()
 }
 
-fn command(args: &[&str]) -> Command {
+/// `gtrace` with these arguments on a store.
+fn command(args: &str, store: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
-    command.args(args).env("USER", "me").env_remove("SUDO_USER");
+    command.args(args.split(' ')).args(["--store", store]);
+    command.env("USER", "me").env_remove("SUDO_USER");
     command
-}
-
-fn gtrace(args: &[&str]) -> Output {
-    command(args).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -47,14 +48,9 @@ fn incidents_are_listed_from_hub_and_store_and_their_state_is_changed_over_the_u
     // Not in the store yet.
     daemon.hub.set_incident(second.clone());
     assert_eq!(incidents(&daemon, ""), [first.clone(), second.clone()]);
-    assert_eq!(
-        incidents(&daemon, "?limit=1"),
-        std::slice::from_ref(&second)
-    );
-    assert_eq!(
-        incidents(&daemon, "?until=2026-03-03T04:30:00Z"),
-        std::slice::from_ref(&first)
-    );
+    assert_eq!(incidents(&daemon, "?limit=1"), from_ref(&second));
+    let until = "?until=2026-03-03T04:30:00Z";
+    assert_eq!(incidents(&daemon, until), from_ref(&first));
     let one: Incident = daemon
         .tcp_client()
         .get(&format!("/api/v1/incidents/{}", first.id))
@@ -90,20 +86,13 @@ fn incidents_are_listed_from_hub_and_store_and_their_state_is_changed_over_the_u
         };
         assert!(refused.unwrap_err().to_string().contains(says));
     }
-    assert_eq!(
-        incidents(&daemon, "?open=true"),
-        std::slice::from_ref(&second)
-    );
+    assert_eq!(incidents(&daemon, "?open=true"), from_ref(&second));
     for (query, part) in [
         ("limit=0", "1 to 1000"),
         ("opne=true", "known: since"),
         ("open=maybe", "neither"),
     ] {
-        let error = daemon
-            .tcp_client()
-            .get::<Vec<Incident>>(&format!("/api/v1/incidents?{query}"))
-            .unwrap_err()
-            .to_string();
+        let error = ask(&daemon, &format!("?{query}")).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
     let none = daemon
@@ -118,24 +107,21 @@ fn incidents_are_listed_from_hub_and_store_and_their_state_is_changed_over_the_u
     let store = daemon.dir.path().join("store.db");
     std::fs::rename(&store, daemon.dir.path().join("elsewhere.db")).unwrap();
     daemon.hub.set_incidents_taken_up();
-    let ask = |query: &str| {
-        let target = format!("/api/v1/incidents{query}");
-        daemon.tcp_client().get::<Vec<Incident>>(&target)
-    };
-    let refused = ask("?since=2026-03-01T00:00:00Z");
+    let since = "?since=2026-03-01T00:00:00Z";
+    let refused = ask(&daemon, since);
     let Err(ClientError::Refused { status: 503, .. }) = refused else {
         panic!("{refused:?}");
     };
     assert!(refused.unwrap_err().to_string().contains("--open"));
-    assert_eq!(ask("?open=true").unwrap(), std::slice::from_ref(&second));
+    assert_eq!(incidents(&daemon, "?open=true"), from_ref(&second));
     // Nor is it read for that: whoever reads it meets damage.
     for of_it in ["store.db-wal", "store.db-shm"] {
         std::fs::remove_file(daemon.dir.path().join(of_it)).unwrap();
     }
     std::fs::write(&store, "no database").unwrap();
-    assert_eq!(ask("?open=true").unwrap(), [second]);
+    assert_eq!(incidents(&daemon, "?open=true"), [second]);
     assert!(!daemon.hub.take_store_suspicion());
-    assert!(ask("?since=2026-03-01T00:00:00Z").is_err());
+    assert!(ask(&daemon, since).is_err());
     assert!(daemon.hub.take_store_suspicion());
 }
 
@@ -210,51 +196,33 @@ fn the_command_works_on_the_store_alone_and_on_a_copy_of_it() {
     let store = dir.path().join("store.db");
     let store = store.to_str().unwrap();
     let id = incident.id.to_string();
-    let listed = gtrace(&["incidents", "--store", store]);
+    let gtrace = |args: &str| command(args, store).output().unwrap();
+    let listed = gtrace("incidents");
     assert!(listed.status.success(), "{}", text(&listed.stderr));
     let line = text(&listed.stdout);
-    assert!(
-        line.contains(&id) && line.contains("pcie") && line.contains("fell off the bus"),
-        "{line}"
-    );
-    let shown = gtrace(&["incidents", "show", &id[id.len() - 8..], "--store", store]);
+    for part in [id.as_str(), "pcie", "fell off the bus"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    let shown = gtrace(&format!("incidents show {}", &id[id.len() - 8..]));
     let block = text(&shown.stdout);
-    assert!(
-        block.contains("0000:3b:00.0") && block.contains("Xid 79"),
-        "{block}"
-    );
-    let resolved = gtrace(&[
-        "incidents",
-        "resolve",
-        &id,
-        "--note",
-        "replaced",
-        "--json",
-        "--store",
-        store,
-    ]);
+    for part in ["0000:3b:00.0", "Xid 79"] {
+        assert!(block.contains(part), "{part}: {block}");
+    }
+    let resolved = gtrace(&format!("incidents resolve {id} --note replaced --json"));
     assert!(resolved.status.success(), "{}", text(&resolved.stderr));
     let changed: Incident = serde_json::from_slice(&resolved.stdout).unwrap();
-    assert_eq!(
-        (changed.state, changed.history[0].by.as_str()),
-        (IncidentState::Resolved, "me")
-    );
-    let acked = gtrace(&["incidents", "ack", &id, "--store", store]);
+    assert_eq!(changed.state, IncidentState::Resolved);
+    assert_eq!(changed.history[0].by, "me");
+    let acked = gtrace(&format!("incidents ack {id}"));
     assert_eq!(acked.status.code(), Some(1));
     let why = text(&acked.stderr);
     assert!(why.contains(&format!("incidents reopen {id}")), "{why}");
-    let open = gtrace(&["incidents", "--open", "--store", store]);
+    let open = gtrace("incidents --open");
     assert!(open.status.success() && open.stdout.is_empty(), "{open:?}");
     assert!(text(&open.stderr).contains("no incidents match"));
-    let unknown = gtrace(&[
-        "incidents",
-        "show",
-        "01KJSZ3M7B0000000000ABCDEF",
-        "--store",
-        store,
-    ]);
+    let unknown = gtrace("incidents show 01KJSZ3M7B0000000000ABCDEF");
     assert_eq!(unknown.status.code(), Some(1));
-    let verified = gtrace(&["events", "--verify", "--store", store]);
+    let verified = gtrace("events --verify");
     assert!(verified.status.success(), "{}", text(&verified.stderr));
 }
 
@@ -267,13 +235,13 @@ fn two_who_change_an_incident_without_a_daemon_lose_nothing_of_each_other() {
     let path = dir.path().join("store.db");
     let (id, store) = (incident.id.to_string(), path.to_str().unwrap());
     let mut alice = Store::open(&path, Options::default()).unwrap();
-    let mut resolve = command(&["incidents", "resolve", &id, "--json", "--store", store])
+    let mut resolve = command(&format!("incidents resolve {id} --json"), store)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = BufReader::new(resolve.stderr.take().unwrap()).lines();
-    assert!(said.any(|line| line.unwrap().contains("waiting for that")));
+    let mut messages = BufReader::new(resolve.stderr.take().unwrap()).lines();
+    assert!(messages.any(|line| line.unwrap().contains("waiting for that")));
     incident.change_state(StateChange::new(
         event.time,
         IncidentState::Acknowledged,

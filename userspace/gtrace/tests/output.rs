@@ -165,12 +165,12 @@ fn no_command_panics_whatever_becomes_of_its_output() {
         command.stdout(full());
         let (code, err) = ended(command);
         assert!(!err.contains("panicked"), "{line:?} >/dev/full: {err}");
-        let said = err.lines().filter(|line| line.contains("standard output"));
+        let errors = err.lines().filter(|line| line.contains("standard output"));
         if usual.stdout.is_empty() {
             assert_eq!(code, usual.status.code(), "{line:?} >/dev/full: {err}");
             without_text.push(line[0].clone());
         } else {
-            assert_eq!(said.count(), 1, "{line:?} >/dev/full: {err}");
+            assert_eq!(errors.count(), 1, "{line:?} >/dev/full: {err}");
             assert_eq!(code, Some(3), "{line:?} >/dev/full: {err}");
         }
 

@@ -125,9 +125,9 @@ fn every_view_is_drawn_in_a_browser_without_an_error_and_without_a_request_elsew
     browser.window(1440, 900, "light");
     browser.open(&base);
     // Of a GPU that is gone the reason is there.
-    let said = "['No GPU in this host', 'fell off the bus'].every((text) => \
+    let condition = "['No GPU in this host', 'fell off the bus'].every((text) => \
         document.querySelector('.attention, .empty') && document.querySelector('main').innerText.includes(text))";
-    browser.wait("a host without a GPU", said);
+    browser.wait("a host without a GPU", condition);
     browser.picture("none-wide.png");
     filled.fill(&daemon);
     let incidents: Vec<Value> = daemon.client().get("/api/v1/incidents").unwrap();

@@ -1,13 +1,15 @@
 //! `gtrace profile`, run as a user runs it: taken over time, saved, shown, merged and compared.
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
+#[path = "support/process.rs"]
+mod process;
 mod support;
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -26,13 +28,7 @@ fn profile(dir: &Path, args: &str) -> (Option<i32>, String, String) {
         .env("GTRACE_STORE", dir.join("store.db"))
         .env("GTRACE_SOCKET", dir.join("socket"))
         .env("GTRACE_LISTEN", "127.0.0.1:1");
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code(), text(stdout), text(stderr))
+    process::ended(&mut command)
 }
 
 fn fine(dir: &Path, args: &str) -> String {
@@ -226,6 +222,9 @@ fn saved_profiles_are_merged_and_compared() {
         out.contains("no real shift") && out.contains("note: calls were taken as independent"),
         "{out}"
     );
+    let out = fine(dir, "diff before.json same.json --json");
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["comparisons"][0]["verdict"]["is"], "no_shift");
     let (code, out, _) = profile(dir, "diff before.json slow.json");
     assert_eq!(code, Some(1), "{out}");
     assert!(

@@ -255,7 +255,7 @@ steps = [{batch}]
                 std::thread::sleep(Duration::from_millis(5));
             }
         };
-        // What was done, and whose answer nobody has heard. The plan of Slurm waits by then: nothing of it is under way.
+        // What was done, and whose answer did not arrive. The plan of Slurm waits by then: nothing of it is under way.
         for (left, next) in [(1, Some(Done::Cordon)), (2, None)] {
             wait(&|| site.lock().unwrap().left == left);
             wait(&|| plans().is_some_and(|plans| plans.iter().any(has_jobs)));

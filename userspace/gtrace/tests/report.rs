@@ -59,10 +59,10 @@ fn a_report_of_a_copied_store_verifies_opens_and_shows_a_change() {
     assert_eq!(again.status.code(), Some(3), "a report is not overwritten");
     let verified = gtrace_report(&format!("verify {name}"), here);
     assert!(verified.status.success());
-    let said = text(&verified.stdout);
+    let message = text(&verified.stdout);
     assert!(
-        said.contains("the hash chain is whole") && said.contains(": intact\n"),
-        "{said}"
+        message.contains("the hash chain is whole") && message.contains(": intact\n"),
+        "{message}"
     );
     let opened = gtrace_report(&format!("open {name} --to parts"), here);
     assert!(opened.status.success(), "{}", text(&opened.stderr));
@@ -125,13 +125,13 @@ fn a_time_a_bundle_a_saved_log_and_redaction_are_asked_for_together() {
     let before = "2026-03-01T12:00:00Z";
     let asked = format!("--store {store} --around {before}");
     let empty = gtrace_report(&format!("{asked} --out empty.html"), here);
-    let said = text(&empty.stderr);
-    assert_eq!(empty.status.code(), Some(1), "{said}");
+    let message = text(&empty.stderr);
+    assert_eq!(empty.status.code(), Some(1), "{message}");
     for part in [
         "nothing is recorded from 2026-03-01 11:55:00 UTC to 2026-03-01 12:05:00 UTC",
         "no report is written. The newest event is of 2026-03-03 04:05:06 UTC",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(message.contains(part), "{part}: {message}");
     }
     assert!(!here.join("empty.html").exists());
     // The log alone is worth one, which says what it lacks.
@@ -164,8 +164,8 @@ fn a_report_of_a_time_has_what_began_before_and_happened_again_in_it() {
     let here = directory.path();
     let output = gtrace_report(&format!("--store {store} --around {again}"), here);
     let report = written(&output, here);
-    let said = text(&output.stderr);
-    assert!(!said.contains("no event is recorded"), "{said}");
+    let message = text(&output.stderr);
+    assert!(!message.contains("no event is recorded"), "{message}");
     let parts = gtrace_report(&format!("open {} --to parts", report.display()), here);
     assert!(parts.status.success(), "{}", text(&parts.stderr));
     let events = fs::read_to_string(here.join("parts/events.jsonl")).unwrap();
@@ -235,7 +235,7 @@ fn a_signed_report_names_its_key_and_refuses_another() {
 fn a_window_around_a_time_that_has_a_beginning_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let refused = gtrace_report("--since 1h --window 5m", directory.path());
-    let said = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{said}");
-    assert!(said.contains("--window"), "{said}");
+    let message = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{message}");
+    assert!(message.contains("--window"), "{message}");
 }

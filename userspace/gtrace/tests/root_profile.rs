@@ -82,8 +82,8 @@ fn root_in_a_pid_namespace_of_its_own_a_process_is_refused_with_the_remedy() {
             .args(arguments)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{said}");
-        assert!(said.contains("--pid=host"), "{said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{message}");
+        assert!(message.contains("--pid=host"), "{message}");
     }
 }

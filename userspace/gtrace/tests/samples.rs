@@ -116,8 +116,11 @@ fn the_command_reads_the_directory_without_a_daemon_and_asks_one_that_answers() 
         let args = ["gpu_temperature_celsius", "--gpu", "3b:00.0", "--csv"];
         let output = gtrace(path, &args);
         let text = String::from_utf8(output.stdout).unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success() && said.contains(source), "{said}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            output.status.success() && message.contains(source),
+            "{message}"
+        );
         assert_eq!(text.lines().count(), 121);
         let time = Timestamp::from_second(first).unwrap();
         let expected = format!(
@@ -174,9 +177,9 @@ fn the_command_says_that_nothing_is_kept_or_matches() {
     ];
     for (args, code, says) in cases {
         let none = gtrace(dir.path(), args);
-        let said = String::from_utf8(none.stderr).unwrap();
-        assert_eq!(none.status.code(), Some(code), "{args:?}: {said}");
-        assert!(said.contains(says), "{args:?}: {said}");
+        let message = String::from_utf8(none.stderr).unwrap();
+        assert_eq!(none.status.code(), Some(code), "{args:?}: {message}");
+        assert!(message.contains(says), "{args:?}: {message}");
     }
     let index = gtrace(dir.path(), &["gpu_temperature_celsius", "--gpu", "0"]);
     assert_eq!(index.status.code(), Some(2));

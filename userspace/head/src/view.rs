@@ -13,6 +13,7 @@ use crate::db::{AHEAD_NS, HostRow, MARKS_OF_HOST, Mark};
 const SILENT_S: i64 = 35;
 
 /// A host of the fleet.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostView {
     /// Its name.
@@ -30,16 +31,12 @@ pub struct HostView {
     /// Where it stands.
     pub labels: BTreeMap<String, String>,
     /// When it said something last.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seen: Option<Timestamp>,
     /// Version of its agent.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<String>,
     /// Version of its GPU driver.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver: Option<String>,
     /// Release of its kernel.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel: Option<String>,
     /// How many GPUs it has.
     pub gpus: usize,
@@ -57,7 +54,6 @@ pub struct HostView {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub chain_faults: Vec<String>,
     /// The head's clock less that of the host.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub clock: Option<Offset>,
 }
 
@@ -215,20 +211,9 @@ mod tests {
 
     fn row(now: Timestamp) -> HostRow {
         HostRow {
-            id: 0,
             name: "a".to_owned(),
-            machine_id: None,
-            simulated: false,
             enrolled: now,
-            revoked: None,
-            seen: None,
-            state: None,
-            cursor: None,
-            taken: 0,
-            tip: 0,
-            forks: 0,
-            open_gaps: 0,
-            faults: Vec::new(),
+            ..HostRow::default()
         }
     }
 

@@ -41,7 +41,7 @@ pub struct Fold {
     rules: Rules,
     table: Table,
     boot: Option<String>,
-    /// When the boot began, by the wall clock as it stood with the newest event.
+    /// When the boot began, by the wall clock as it was with the newest event.
     began: Option<Timestamp>,
     maintenance: Option<MaintenanceWindow>,
     site: Site,

@@ -411,9 +411,12 @@ mod tests {
                 "no rule `nine`",
             ),
         ] {
-            let said = error(&rule(&lines));
-            assert!(said.contains(want), "{lines}: {said}");
-            assert!(said.contains(&format!("line {line}")), "{lines}: {said}");
+            let message = error(&rule(&lines));
+            assert!(message.contains(want), "{lines}: {message}");
+            assert!(
+                message.contains(&format!("line {line}")),
+                "{lines}: {message}"
+            );
         }
         let large = "#".repeat(SITE_RULES_MAX + 1);
         assert!(error(&large).contains("65537 bytes"));

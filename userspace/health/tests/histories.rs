@@ -12,12 +12,12 @@ use std::path::Path;
 
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{
-    EventId, Gpu, HealthAction, HealthState, HealthSubject, Kind, Occasion, Occurrence, PciAddress,
-    Provenance, Record, RuleOrigin, Severity, SubjectHealth, SubjectKind, Timestamp,
+    EventId, Gpu, HealthAction, HealthState, HealthSubject, Occasion, Occurrence, PciAddress,
+    Provenance, Record, RuleOrigin, SubjectHealth, SubjectKind, Timestamp,
 };
 use serde::Deserialize;
 
-use crate::cases::Ports;
+use crate::cases::{Given, Ports};
 use crate::common::{Host, replay, replay_from};
 
 #[derive(Deserialize)]
@@ -108,18 +108,6 @@ struct Judged {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Given {
-    kind: Kind,
-    severity: Option<Severity>,
-    gpu: Option<PciAddress>,
-    uuid: Option<String>,
-    message: String,
-    #[serde(default)]
-    detail: serde_json::Map<String, serde_json::Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Expected {
     /// `host`, `gpu 0000:3b:00.0`.
     of: String,
@@ -170,23 +158,10 @@ impl History {
 }
 
 fn occurrences(step: &Step) -> Vec<Occurrence> {
-    if let Some(line) = &step.line {
-        return cases::decoded(line);
+    match &step.line {
+        Some(line) => cases::decoded(line),
+        None => vec![step.event.as_ref().unwrap().occurrence()],
     }
-    let given = step.event.as_ref().unwrap();
-    let Given {
-        kind,
-        severity,
-        message,
-        detail,
-        ..
-    } = given;
-    let mut occurrence = cases::given(*kind, *severity, message, detail);
-    occurrence.gpu = given.gpu.map(|pci| Gpu {
-        uuid: given.uuid.clone(),
-        ..Gpu::at(pci)
-    });
-    vec![occurrence]
 }
 
 struct Player {

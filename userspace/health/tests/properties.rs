@@ -77,14 +77,9 @@ fn op() -> impl Strategy<Value = Op> {
     ]);
     let severities = prop::sample::select(Severity::ALL.to_vec());
     let provenance = || {
-        prop::sample::select(vec![
-            Provenance::Kernel,
-            Provenance::Kernel,
-            Provenance::Kernel,
-            Provenance::Unknown,
-            Provenance::Userspace,
-            Provenance::Injected,
-        ])
+        use Provenance::{Injected, Kernel, Unknown, Userspace};
+        let often = [Kernel, Kernel, Kernel, Unknown, Userspace, Injected];
+        prop::sample::select(often.to_vec())
     };
     let event = (
         kinds,
@@ -132,6 +127,19 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..SITE.len()).prop_map(Op::Rules),
         2 => any::<bool>().prop_map(Op::Restart),
     ]
+}
+
+/// A fault of the kernel, which is known at once.
+fn fault(kind: Kind, severity: Severity, code: u32, bus: u8, choice: usize) -> Op {
+    Op::Event {
+        kind,
+        code,
+        bus,
+        severity,
+        provenance: Provenance::Kernel,
+        late_s: 0,
+        choice,
+    }
 }
 
 fn begin() -> Timestamp {
@@ -303,16 +311,7 @@ fn history() -> impl Strategy<Value = Vec<(Op, i64)>> {
 #[test]
 fn a_fault_that_a_site_has_made_a_recovery_counts_no_more_once_it_is_a_drill() {
     let mut player = Player::new();
-    let fault = Op::Event {
-        kind: Kind::Sxid,
-        code: 10004,
-        bus: 2,
-        severity: Severity::Warning,
-        provenance: Provenance::Kernel,
-        late_s: 0,
-        choice: 2,
-    };
-    player.play(&fault, 0, true);
+    player.play(&fault(Kind::Sxid, Severity::Warning, 10004, 2, 2), 0, true);
     let rests_on = |player: &Player| {
         let report = player.host.fold.report(player.now);
         let reasons = report.subjects.iter().flat_map(|subject| &subject.reasons);
@@ -433,15 +432,7 @@ fn the_first_boot_that_is_seen_is_no_reboot() {
 #[test]
 fn what_comes_after_the_clock_was_set_back_is_newer_than_what_was_before() {
     const BACK_S: i64 = 3600;
-    let of = |kind, choice| Op::Event {
-        kind,
-        code: 62,
-        bus: 1,
-        severity: Severity::Warning,
-        provenance: Provenance::Kernel,
-        late_s: 0,
-        choice,
-    };
+    let of = |kind, choice| fault(kind, Severity::Warning, 62, 1, choice);
     // So long since boot, by a clock that was `back_s` set back.
     let happened = |op: &Op, second: i64, back_s: i64| {
         let time = begin() + SignedDuration::from_secs(second - back_s);
@@ -496,17 +487,8 @@ fn what_comes_after_the_clock_was_set_back_is_newer_than_what_was_before() {
 #[test]
 fn what_the_store_writes_by_itself_says_nothing_of_the_clock() {
     let of = |kind, second: i64, since_boot: u64| {
-        let op = Op::Event {
-            kind,
-            code: 62,
-            bus: 1,
-            severity: Severity::Warning,
-            provenance: Provenance::Kernel,
-            late_s: 0,
-            choice: 1,
-        };
         let time = begin() + SignedDuration::from_secs(second);
-        let mut event = event(&op, time, "boot-1");
+        let mut event = event(&fault(kind, Severity::Warning, 62, 1, 1), time, "boot-1");
         event.boottime_ns = Some(since_boot * 1_000_000_000);
         Record::Event(Box::new(event))
     };
@@ -553,15 +535,8 @@ fn a_storm_of_everything_stays_bounded() {
     const EVENTS: u32 = 20_000;
     let mut events = Vec::new();
     for n in 0..EVENTS {
-        let op = Op::Event {
-            kind: Kind::ALL[n as usize % Kind::ALL.len()],
-            code: n % 180,
-            bus: (n % 250) as u8,
-            severity: Severity::Fatal,
-            provenance: Provenance::Kernel,
-            late_s: 0,
-            choice: n as usize,
-        };
+        let kind = Kind::ALL[n as usize % Kind::ALL.len()];
+        let op = fault(kind, Severity::Fatal, n % 180, (n % 250) as u8, n as usize);
         player.now += SignedDuration::from_millis(5);
         let mut event = event(&op, player.now, &format!("boot-{}", n / 100));
         // More GPUs than any host has.

@@ -8,6 +8,19 @@ macro_rules! families {
     };
 }
 
+/// Registers counters, a line each: name without prefix, its unit if it has one, what it is, the counter.
+macro_rules! register {
+    ($registry:ident: $($name:literal $([$unit:ident])? $help:literal => $metric:expr;)*) => {
+        $(register!(@ $registry, $name, $help, $metric.clone() $(, Unit::$unit)?);)*
+    };
+    (@ $registry:ident, $name:literal, $help:literal, $metric:expr) => {
+        $registry.register($name, $help, $metric);
+    };
+    (@ $registry:ident, $name:literal, $help:literal, $metric:expr, $unit:expr) => {
+        $registry.register_with_unit($name, $help, $unit, $metric);
+    };
+}
+
 mod cuda;
 pub(super) mod dcgm;
 mod health;
@@ -80,76 +93,27 @@ pub(super) fn of_dcgm(hub: &Hub, format: Format) -> String {
 pub(super) fn text(hub: &Arc<Hub>, clients: Clients, format: Format) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("gtrace");
     let m = &hub.metrics;
-    registry.register(
-        "events",
-        "Occurrences by kind, severity, device and provenance",
-        m.events.clone(),
-    );
-    registry.register("xid", "Xids by device, code and provenance", m.xid.clone());
-    registry.register(
-        "sxid",
-        "SXids by device, code and provenance",
-        m.sxid.clone(),
-    );
-    registry.register("lost", "Records lost, by place and reason", m.lost.clone());
-    registry.register(
-        "store_removed_records",
-        "Records that left the store, by cause",
-        m.removed.clone(),
-    );
-    registry.register_with_unit(
-        "store_size",
-        "What the store takes on disk",
-        Unit::Bytes,
-        m.store_size.clone(),
-    );
-    registry.register(
-        "store_moved_aside",
-        "Damaged stores that were moved aside",
-        m.store_moved_aside.clone(),
-    );
-    registry.register(
-        "gpu_process_exits",
-        "Ends of processes that had a GPU device open, by outcome",
-        m.process_exits.clone(),
-    );
-    registry.register(
-        "http_refused",
-        "Clients of the API that were refused or cut off, by listener and reason",
-        m.refused.clone(),
-    );
-    registry.register(
-        "http_failed_logins",
-        "Requests over https without a valid credential, by reason",
-        m.failed_logins.clone(),
-    );
-    registry.register(
-        "listener_files_good",
-        "Whether certificate and credentials of a listener could be read when they changed last",
-        m.listener_files_good.clone(),
-    );
-    registry.register(
-        "listener_certificate_expiry_timestamp_seconds",
-        "End of the certificate of a listener",
-        m.listener_certificate_expiry.clone(),
-    );
-    registry.register(
-        "incidents_opened",
-        "Incidents that were opened, by suspected class of failure",
-        m.incidents_opened.clone(),
-    );
-    registry.register_with_unit(
-        "incident_time_to_acknowledge",
-        "From an incident's first event to its acknowledgement, without drills",
-        Unit::Seconds,
-        m.time_to_acknowledge.0.clone(),
-    );
-    registry.register_with_unit(
-        "incident_time_to_resolve",
-        "From an incident's first event to its resolution, without drills",
-        Unit::Seconds,
-        m.time_to_resolve.0.clone(),
-    );
+    register! { registry:
+        "events" "Occurrences by kind, severity, device and provenance" => m.events;
+        "xid" "Xids by device, code and provenance" => m.xid;
+        "sxid" "SXids by device, code and provenance" => m.sxid;
+        "lost" "Records lost, by place and reason" => m.lost;
+        "store_removed_records" "Records that left the store, by cause" => m.removed;
+        "store_size" [Bytes] "What the store takes on disk" => m.store_size;
+        "store_moved_aside" "Damaged stores that were moved aside" => m.store_moved_aside;
+        "gpu_process_exits" "Ends of processes that had a GPU device open, by outcome" => m.process_exits;
+        "http_refused" "Clients of the API that were refused or cut off, by listener and reason" => m.refused;
+        "http_failed_logins" "Requests over https without a valid credential, by reason" => m.failed_logins;
+        "listener_files_good" "Whether certificate and credentials of a listener could be read when they changed last" =>
+            m.listener_files_good;
+        "listener_certificate_expiry_timestamp_seconds" "End of the certificate of a listener" =>
+            m.listener_certificate_expiry;
+        "incidents_opened" "Incidents that were opened, by suspected class of failure" => m.incidents_opened;
+        "incident_time_to_acknowledge" [Seconds] "From an incident's first event to its acknowledgement, without drills" =>
+            m.time_to_acknowledge.0;
+        "incident_time_to_resolve" [Seconds] "From an incident's first event to its resolution, without drills" =>
+            m.time_to_resolve.0;
+    }
     let dcgm = match clients.dcgm {
         true => of_dcgm(hub, format),
         false => String::new(),

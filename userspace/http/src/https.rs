@@ -184,7 +184,9 @@ pub(super) async fn watch_files(https: Option<Arc<Https>>, hub: Arc<Hub>) -> Inf
     let mut hangups = match signal(SignalKind::hangup()) {
         Ok(signal) => Some(signal),
         Err(error) => {
-            tracing::warn!("SIGHUP is not heard: {error}; changed files are seen within a second");
+            tracing::warn!(
+                "SIGHUP cannot be received: {error}; changed files are seen within a second"
+            );
             None
         }
     };

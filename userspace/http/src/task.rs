@@ -10,7 +10,7 @@ use tokio::sync::{Notify, watch};
 use crate::Bound;
 
 /// Between two heartbeats, which the runtime itself gives: a handler that blocks it is noticed.
-const BEAT: Duration = Duration::from_secs(3);
+const BEAT: Duration = Duration::from_secs(5);
 /// Longest time between two of them.
 const SILENCE: Duration = Duration::from_secs(15);
 /// How long a read of the store may still take when the server ends.

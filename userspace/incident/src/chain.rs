@@ -37,7 +37,7 @@ pub(crate) fn chain(members: &[Arc<Member>], rules: &Rules) -> Vec<CausalLink> {
                 to: to.id,
                 why: match is_reversed(from, to) {
                     true => format!(
-                        "{}; it was seen {} ms later, which is at the same time as far as the clocks tell",
+                        "{}; it was seen {} ms later, which is at the same time as far as the clocks show",
                         rule.why,
                         apart(to, from) / 1_000_000
                     ),

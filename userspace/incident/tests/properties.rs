@@ -15,6 +15,14 @@ fn begin() -> Timestamp {
     "2026-03-03T03:12:00Z".parse().unwrap()
 }
 
+fn after(seconds: i64) -> Timestamp {
+    begin() + jiff::SignedDuration::from_secs(seconds)
+}
+
+fn new_correlator() -> Correlator {
+    Correlator::new(Rules::builtin().unwrap(), Options::default())
+}
+
 #[derive(Clone, Debug)]
 struct Given {
     kind: Kind,
@@ -107,7 +115,7 @@ proptest! {
     fn no_event_is_in_two_incidents_and_drills_never_meet_faults(all in prop::collection::vec(given(), 1..120)) {
         let all: Vec<(Given, Event)> = all.into_iter().map(|given| { let event = event(&given); (given, event) }).collect();
         let by_id: BTreeMap<EventId, &Event> = all.iter().map(|(_, event)| (event.id, event)).collect();
-        let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+        let mut correlator = new_correlator();
         let incidents = play(&mut correlator, &all);
         let mut in_one = BTreeSet::new();
         for incident in incidents.values() {
@@ -139,9 +147,9 @@ proptest! {
         let mut all: Vec<(Given, Event)> = all.into_iter().map(|given| { let event = event(&given); (given, event) }).collect();
         all.sort_by_key(|(given, _)| given.ms);
         let at = at.min(all.len());
-        let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+        let mut correlator = new_correlator();
         let before = play(&mut correlator, &all[..at]);
-        let mut next = Correlator::new(Rules::builtin().unwrap(), Options::default());
+        let mut next = new_correlator();
         for incident in before.values() {
             let events = all.iter().map(|(_, event)| event).filter(|event| incident.events.contains(&event.id));
             next.adopt(incident.clone(), &events.cloned().collect::<Vec<_>>());
@@ -157,16 +165,30 @@ proptest! {
     }
 }
 
-fn xid(code: u32, seconds: i64) -> Event {
+/// What the kernel reports so many milliseconds after the beginning, of a GPU and a process.
+fn fault(kind: Kind, code: u32, bus: u8, pid: u32, ms: i64) -> Event {
     event(&Given {
-        kind: Kind::Xid,
+        kind,
         code,
-        bus: 1,
-        pid: 1,
-        ms: seconds * 1000,
+        bus,
+        pid,
+        ms,
         provenance: Provenance::Kernel,
         repeats: 0,
     })
+}
+
+fn xid(code: u32, seconds: i64) -> Event {
+    fault(Kind::Xid, code, 1, 1, seconds * 1000)
+}
+
+/// `event` with so many repeats, the last of them then.
+fn repeated(event: &Event, repeats: u64, seconds: i64) -> Event {
+    Event {
+        repeats,
+        last_time: Some(after(seconds)),
+        ..event.clone()
+    }
 }
 
 fn resolved_at(time: Timestamp) -> StateChange {
@@ -175,7 +197,7 @@ fn resolved_at(time: Timestamp) -> StateChange {
 
 #[test]
 fn the_same_fault_after_it_was_resolved_is_another_incident() {
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let mut correlator = new_correlator();
     let first = correlator.ingest(&xid(48, 0)).remove(0);
     let again = correlator.ingest(&xid(48, 3600)).remove(0);
     assert_eq!(again.id, first.id);
@@ -192,13 +214,7 @@ fn the_same_fault_after_it_was_resolved_is_another_incident() {
 
 #[test]
 fn a_repeat_after_it_was_resolved_opens_another_incident() {
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
-    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
-    let repeated = |event: &Event, repeats: u64, seconds: i64| Event {
-        repeats,
-        last_time: Some(after(seconds)),
-        ..event.clone()
-    };
+    let mut correlator = new_correlator();
     let event = xid(48, 0);
     let first = correlator.ingest(&event).remove(0);
     let resolved = resolved_at(after(3600));
@@ -220,46 +236,34 @@ fn a_repeat_after_it_was_resolved_opens_another_incident() {
 
 #[test]
 fn a_repeat_by_a_clock_that_was_set_back_is_of_nothing_that_was_resolved_before() {
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
-    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
+    let mut correlator = new_correlator();
     let event = xid(48, 3000);
     let first = correlator.ingest(&event).remove(0);
     correlator.tick(after(3600));
     let resolved = resolved_at(after(3604));
     correlator.change(first.id, |incident| incident.change_state(resolved));
-    let repeated = |repeats: u64, seconds: i64| Event {
-        repeats,
-        last_time: Some(after(seconds)),
-        ..event.clone()
-    };
     // What happened before is known late.
-    let late = correlator.ingest(&repeated(1, 3603)).remove(0);
+    let late = correlator.ingest(&repeated(&event, 1, 3603)).remove(0);
     assert_eq!((late.id, late.occurrences), (first.id, 2));
     correlator.tick(after(5));
-    let new = correlator.ingest(&repeated(2, 8)).remove(0);
+    let new = correlator.ingest(&repeated(&event, 2, 8)).remove(0);
     assert_ne!(new.id, first.id);
     assert_eq!((new.revision, new.state), (0, IncidentState::Open));
 }
 
 #[test]
 fn what_was_resolved_before_a_restart_is_left_as_it_is_by_what_happens_then() {
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
-    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
+    let mut correlator = new_correlator();
     let event = xid(48, 0);
     let first = correlator.ingest(&event).remove(0);
     let resolved = resolved_at(after(100));
     let first = correlator
         .change(first.id, |incident| incident.change_state(resolved))
         .unwrap();
-    let mut next = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let mut next = new_correlator();
     next.adopt(first.clone(), std::slice::from_ref(&event));
     assert!(next.ingest(&event).is_empty());
-    let again = Event {
-        repeats: 1,
-        last_time: Some(after(130)),
-        ..event
-    };
-    let new = next.ingest(&again).remove(0);
+    let new = next.ingest(&repeated(&event, 1, 130)).remove(0);
     assert_ne!(new.id, first.id);
     assert_eq!((new.revision, new.opened), (0, after(130)));
     // It goes an hour after it was resolved.
@@ -269,9 +273,8 @@ fn what_was_resolved_before_a_restart_is_left_as_it_is_by_what_happens_then() {
 
 #[test]
 fn what_is_quiet_is_resolved_by_itself_by_its_class() {
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let mut correlator = new_correlator();
     let program = correlator.ingest(&xid(13, 0)).remove(0);
-    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
     assert!(correlator.tick(after(3599)).is_empty());
     let resolved = correlator.tick(after(3600));
     assert_eq!(
@@ -288,10 +291,9 @@ fn what_is_quiet_is_resolved_by_itself_by_its_class() {
 
 #[test]
 fn a_clock_that_was_set_resolves_nothing_before_an_hour_has_passed() {
-    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
     // Set forward by hours, as after a start with a wrong time, and back.
     for (first, set) in [(0, 5 * 3600), (10 * 3600, 0)] {
-        let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+        let mut correlator = new_correlator();
         correlator.ingest(&xid(13, first));
         assert!(correlator.tick(after(first + 60)).is_empty());
         correlator.set_clock(after(set));
@@ -303,15 +305,13 @@ fn a_clock_that_was_set_resolves_nothing_before_an_hour_has_passed() {
 
 #[test]
 fn what_repeats_after_the_clock_was_set_back_is_not_quiet() {
-    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
-    let mut event = xid(13, 10 * 3600);
+    let mut correlator = new_correlator();
+    let event = xid(13, 10 * 3600);
     let opened = correlator.ingest(&event).remove(0);
     assert!(correlator.tick(after(10 * 3600 + 60)).is_empty());
     correlator.set_clock(after(0));
     assert!(correlator.tick(after(0)).is_empty());
-    (event.repeats, event.last_time) = (1, Some(after(3000)));
-    let repeated = correlator.ingest(&event).remove(0);
+    let repeated = correlator.ingest(&repeated(&event, 1, 3000)).remove(0);
     assert_eq!(repeated.id, opened.id);
     assert!(correlator.tick(after(3000)).is_empty());
     assert!(correlator.tick(after(6599)).is_empty());
@@ -320,8 +320,7 @@ fn what_repeats_after_the_clock_was_set_back_is_not_quiet() {
 
 #[test]
 fn an_incident_is_not_quiet_while_one_of_its_many_events_repeats() {
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
-    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
+    let mut correlator = new_correlator();
     let events: Vec<Event> = (0..70).map(|second| xid(13, second)).collect();
     let opened = correlator.ingest(&events[0]).remove(0);
     let mut last = None;
@@ -330,8 +329,7 @@ fn an_incident_is_not_quiet_while_one_of_its_many_events_repeats() {
     }
     let joined = last.unwrap();
     assert_eq!((joined.id, joined.event_count), (opened.id, 70));
-    let mut beyond = events[69].clone();
-    (beyond.repeats, beyond.last_time) = (1, Some(after(3000)));
+    let beyond = repeated(&events[69], 1, 3000);
     let changed = correlator.ingest(&beyond).remove(0);
     assert!(changed.revision > joined.revision);
     assert_eq!(changed.last_time, after(3000));
@@ -342,20 +340,12 @@ fn an_incident_is_not_quiet_while_one_of_its_many_events_repeats() {
 
 #[test]
 fn a_storm_stays_bounded() {
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let mut correlator = new_correlator();
     let begun = std::time::Instant::now();
     let mut last = None;
     for n in 0..20_000_u32 {
-        let given = Given {
-            kind: Kind::Xid,
-            code: 31,
-            bus: 1,
-            pid: n + 1,
-            ms: i64::from(n) / 2,
-            provenance: Provenance::Kernel,
-            repeats: 0,
-        };
-        last = correlator.ingest(&event(&given)).pop().or(last);
+        let event = fault(Kind::Xid, 31, 1, n + 1, i64::from(n) / 2);
+        last = correlator.ingest(&event).pop().or(last);
     }
     println!("{} ns an event", begun.elapsed().as_nanos() / 20_000);
     // Each is of another program: four have an incident of their own, all others have one together.
@@ -377,17 +367,9 @@ fn a_storm_stays_bounded() {
 
 #[test]
 fn a_storm_of_incidents_leaves_those_of_other_gpus_that_may_change() {
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let mut correlator = new_correlator();
     let fault = |code: u32, bus: u8, minute: u32| {
-        event(&Given {
-            kind: Kind::Xid,
-            code,
-            bus,
-            pid: minute + 1,
-            ms: i64::from(minute) * 60_000,
-            provenance: Provenance::Kernel,
-            repeats: 0,
-        })
+        fault(Kind::Xid, code, bus, minute + 1, i64::from(minute) * 60_000)
     };
     let first = correlator.ingest(&fault(48, 2, 0)).remove(0);
     // Every two minutes another program fails on another GPU.
@@ -402,22 +384,13 @@ fn a_storm_of_incidents_leaves_those_of_other_gpus_that_may_change() {
 
 #[test]
 fn the_clients_of_a_remote_gpu_are_affected_by_its_fault() {
-    let given = Given {
-        kind: Kind::GpuLost,
-        code: 0,
-        bus: 1,
-        pid: 7,
-        ms: 0,
-        provenance: Provenance::Kernel,
-        repeats: 0,
-    };
-    let mut lost = event(&given);
+    let mut lost = fault(Kind::GpuLost, 0, 1, 7, 0);
     let client = |client: &str| Holder {
         remote_client: Some(client.to_owned()),
         ..Holder::default()
     };
     lost.detail.holders.holders = vec![client("a: train (1)"), Holder::default()];
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let mut correlator = new_correlator();
     correlator.ingest(&lost);
     // Known later, and a client that is known.
     lost.detail.holders.holders = vec![client("b: infer (2)"), client("a: train (1)")];

@@ -10,13 +10,12 @@ use std::path::Path;
 
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{
-    Confidence, EventId, FailureClass, Gpu, Incident, IncidentId, Kind, Occurrence, PciAddress,
-    Process, Provenance, Severity,
+    Confidence, EventId, FailureClass, Incident, IncidentId, Occurrence, PciAddress, Provenance,
 };
 use gtrace_incident::{Correlator, Options, Rules};
 use serde::Deserialize;
 
-use crate::cases::Ports;
+use crate::cases::{Given, Ports};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,21 +49,6 @@ struct Step {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Given {
-    kind: Kind,
-    severity: Option<Severity>,
-    gpu: Option<PciAddress>,
-    pid: Option<u32>,
-    comm: Option<String>,
-    cgroup: Option<String>,
-    container: Option<String>,
-    message: String,
-    #[serde(default)]
-    detail: serde_json::Map<String, serde_json::Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Expected {
     class: FailureClass,
     /// Steps that belong to it.
@@ -90,24 +74,7 @@ struct Expected {
 fn occurrences(step: &Step, n: u32) -> Vec<Occurrence> {
     match (&step.line, &step.event) {
         (Some(line), None) => cases::decoded(&line.replace("{n}", &n.to_string())),
-        (None, Some(given)) => {
-            let Given {
-                kind,
-                severity,
-                message,
-                detail,
-                ..
-            } = given;
-            let mut occurrence = cases::given(*kind, *severity, message, detail);
-            occurrence.gpu = given.gpu.map(Gpu::at);
-            occurrence.process = given.pid.map(|pid| Process {
-                pid: Some(pid),
-                comm: given.comm.clone(),
-                cgroup: given.cgroup.clone(),
-                container: given.container.clone(),
-            });
-            vec![occurrence]
-        }
+        (None, Some(given)) => vec![given.occurrence()],
         _ => panic!("a step has a line or an event"),
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Percentiles of durations, ns, each within 1/64 of the true value from 64 ns on.
 ///
 /// A percentile is absent where fewer than one value would lie above it: p99.9 needs 1,000 values.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
     /// Values.
@@ -14,19 +15,14 @@ pub struct Distribution {
     /// Their mean; exact.
     pub mean_ns: f64,
     /// Half take no longer.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p50_ns: Option<u64>,
     /// 90 of 100 take no longer.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p90_ns: Option<u64>,
     /// 99 of 100.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p99_ns: Option<u64>,
     /// 999 of 1,000.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p99_9_ns: Option<u64>,
     /// 9,999 of 10,000.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p99_99_ns: Option<u64>,
     /// The longest; exact.
     pub max_ns: u64,

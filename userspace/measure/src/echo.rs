@@ -170,10 +170,10 @@ impl Echo {
             flags: Flags::ONE_WAY,
             ..Header::default()
         };
-        let said = self.link.tx.reserve(HEADER_LEN).map(|room| {
+        let written = self.link.tx.reserve(HEADER_LEN).map(|room| {
             room[..HEADER_LEN].copy_from_slice(&goodbye.to_bytes());
         });
-        if said.is_ok() {
+        if written.is_ok() {
             self.link.tx.commit(HEADER_LEN);
             // The server finds the connection closed all the same.
             let _ = self.link.tx.flush();

@@ -9,6 +9,7 @@
 use std::time::{Duration, Instant};
 
 use gtrace_profile::Histogram;
+use serde::{Deserialize, Serialize};
 
 /// Waits longer than this are slept through, all but their end: a program that does nothing else is not charged for
 /// spinning. The end is spun, so that a late wake-up of this thread is not counted as the call's time.
@@ -34,7 +35,7 @@ pub struct Limits {
 }
 
 /// What a schedule has found.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Paced {
     /// Between two calls of the schedule, ns.
     pub interval_ns: u64,
@@ -77,7 +78,7 @@ pub(crate) fn paced<E>(
     let mut times = Vec::with_capacity(usize::try_from(calls).unwrap_or(0).min(KEPT));
     let mut late = 0;
     let every = limits.pause_every.unwrap_or(u64::MAX).max(1);
-    // For how long the schedule stood still.
+    // For how long the schedule was stalled.
     let mut still = Duration::ZERO;
     let start = Instant::now();
     // A rate that cannot be borne is measured as what it is, and not for ever.

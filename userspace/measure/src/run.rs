@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use gtrace_profile::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::libcuda::Driver;
@@ -32,18 +31,8 @@ pub struct Plan {
 /// What was measured of a case, and with what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Between two calls of the schedule, ns.
-    pub interval_ns: u64,
-    /// Mean of a call in a loop that waits for each, ns.
-    pub closed_loop_ns: u64,
-    /// From when a call was due until it was done.
-    pub response: Histogram,
-    /// From a call's begin to its end.
-    pub service: Histogram,
-    /// `service` with HdrHistogram's correction.
-    pub corrected: Histogram,
-    /// Calls that began more than an interval after they were due.
-    pub late: u64,
+    /// What its schedule has found.
+    pub paced: Paced,
     /// The device's name.
     pub device: String,
     /// The driver's version, 1000 x major + 10 x minor.
@@ -79,12 +68,7 @@ pub fn run(plan: &Plan) -> Result<Outcome, MeasureError> {
     }
     let paced = measure(&driver, plan)?;
     Ok(Outcome::Measured(Box::new(Measured {
-        interval_ns: paced.interval_ns,
-        closed_loop_ns: paced.closed_loop_ns,
-        response: paced.response,
-        service: paced.service,
-        corrected: paced.corrected,
-        late: paced.late,
+        paced,
         device,
         driver_version,
         free_bytes,

@@ -59,14 +59,6 @@ pub fn escape_number(cmd: u32) -> Option<u32> {
     ((cmd >> 8) & 0xff == IOCTL_TYPE && cmd >> 30 != 0).then_some(cmd & 0xff)
 }
 
-/// Size of the parameters in bytes that request number `cmd` states; 0 for UVM's bare numbers.
-pub fn ioctl_size(cmd: u32) -> u32 {
-    match escape_number(cmd) {
-        Some(_) => (cmd >> 16) & 0x3fff,
-        None => 0,
-    }
-}
-
 /// Name of escape `nr`, without `NV_ESC_`.
 ///
 /// 0x5f is `RM_LOCKLESS_DIAGNOSTIC` here; up to 535 it was `RM_NVLOG_CTRL`, of the same use.
@@ -146,10 +138,8 @@ mod tests {
     #[test]
     fn a_request_number_is_taken_apart() {
         assert_eq!(escape_number(0xc020_462a), Some(NR_RM_CONTROL));
-        assert_eq!(ioctl_size(0xc020_462a), 32);
-        assert_eq!(ioctl_size(0xc030_462b), 48);
         assert_eq!(escape_number(0x3000_0001), None);
-        assert_eq!(ioctl_size(51), 0);
+        assert_eq!(escape_number(51), None);
     }
 
     #[test]

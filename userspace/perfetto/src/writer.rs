@@ -90,7 +90,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// A new trace, at whose beginning the clocks stood so.
+    /// A new trace, at whose beginning the clocks read so.
     ///
     /// # Errors
     ///

@@ -237,7 +237,9 @@ fn check_file(path: &Path, owner: u32) -> Result<(), String> {
         return Err(format!("{why}: chown root and chmod go-w"));
     }
     match metadata.mode() & 0o100 {
-        0 => Err("its owner may not execute it: chmod u+x, or move it elsewhere".to_owned()),
+        0 => {
+            Err("its owner may not execute it: chmod u+x, or move it to another folder".to_owned())
+        }
         _ => Ok(()),
     }
 }

@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Programs that may be left behind as they do not even end after SIGKILL.
 const STUCK_MAX: usize = 4;
 /// Of what a program says when it fails, so many characters are passed on.
-const SAID_MAX: usize = 300;
+const PRINTED_MAX: usize = 300;
 
 static STUCK: AtomicUsize = AtomicUsize::new(0);
 
@@ -74,12 +74,12 @@ pub fn program(mut command: Command, limits: Limits, left: Left) -> Result<Vec<u
             let _ = child.wait();
             STUCK.fetch_sub(1, Ordering::Relaxed);
         });
-        // Without a thread nobody hears of its end, and it goes on to count.
+        // Without a thread nobody learns of its end, and it goes on to count.
         drop(started);
     }
-    let said = |bytes: &[u8]| {
-        let said = gtrace_api::text::clean(String::from_utf8_lossy(bytes).trim());
-        said.chars().take(SAID_MAX).collect::<String>()
+    let printed = |bytes: &[u8]| {
+        let printed = gtrace_api::text::clean(String::from_utf8_lossy(bytes).trim());
+        printed.chars().take(PRINTED_MAX).collect::<String>()
     };
     match (run.why, run.status) {
         (Some(why), _) => Err(format!("{name}: {why}")),
@@ -87,7 +87,7 @@ pub fn program(mut command: Command, limits: Limits, left: Left) -> Result<Vec<u
         (None, status) => {
             let status = status.map_or("ended".to_owned(), |status| status.to_string());
             // nvidia-smi says there why it did not reset a GPU.
-            let both = format!("{} {}", said(&run.errors), said(&run.out));
+            let both = format!("{} {}", printed(&run.errors), printed(&run.out));
             Err(format!("{name} fails ({status}): {}", both.trim()))
         }
     }

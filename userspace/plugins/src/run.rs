@@ -117,11 +117,11 @@ fn ended(child: Child, limits: Limits, began: Instant, cgroup: Option<Cgroup>) -
         (None, None, Some(status)) if status.success() => Ended::Done(followed.out),
         (None, None, status) => {
             let status = status.map_or("ended".to_owned(), |status| status.to_string());
-            let said = gtrace_api::text::clean(String::from_utf8_lossy(&followed.errors).trim());
-            let said: String = said.chars().take(200).collect();
-            Ended::Failed(match said.is_empty() {
+            let message = gtrace_api::text::clean(String::from_utf8_lossy(&followed.errors).trim());
+            let message: String = message.chars().take(200).collect();
+            Ended::Failed(match message.is_empty() {
                 true => status,
-                false => format!("{status}: {said}"),
+                false => format!("{status}: {message}"),
             })
         }
     }

@@ -128,7 +128,7 @@ fn what_a_link_leads_to_is_checked_with_all_above_it() {
 }
 
 #[test]
-fn a_plugin_that_works_is_heard_and_one_that_fails_says_why() {
+fn a_plugin_that_works_is_read_and_one_that_fails_says_why() {
     let dir = folder();
     let script = "printf '{\"check\":\"env\",\"state\":\"healthy\",\"reason\":\"%s %s\"}\\n' \"$HOME\" \"$LANG\"; sleep 100 & exit 0";
     let began = Instant::now();
@@ -293,6 +293,6 @@ fn a_program_that_hangs_or_floods_is_killed_with_what_it_has_started() {
     )
     .unwrap_err();
     assert!(why.ends_with("fails (exit status: 3): err out"), "{why}");
-    let said = script("#!/bin/sh\nsleep 600 &\necho $!", LIMITS, Left::Killed).unwrap();
-    gone(&String::from_utf8(said).unwrap());
+    let printed = script("#!/bin/sh\nsleep 600 &\necho $!", LIMITS, Left::Killed).unwrap();
+    gone(&String::from_utf8(printed).unwrap());
 }

@@ -107,6 +107,7 @@ pub struct Origin {
 }
 
 /// Whose calls.
+#[serde_with::skip_serializing_none]
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -119,10 +120,8 @@ pub struct Process {
     /// Its name.
     pub comm: String,
     /// Its control group.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<String>,
     /// The client that it works for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
 }
 
@@ -160,18 +159,17 @@ pub struct Key {
 }
 
 /// What is counted of a row.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
     /// Calls. Not below the count of `histogram`; above it where not every call was timed.
     pub calls: u64,
     /// Calls that failed; absent where that is not seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<u64>,
     /// How they failed, by name or number, as far as that is known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub statuses: BTreeMap<String, u64>,
     /// Bytes that they moved; absent where that is not seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// How long they took.
     pub histogram: Histogram,

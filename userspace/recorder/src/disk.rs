@@ -139,6 +139,11 @@ impl Disk {
         Ok(Some(Current { file, path, length }))
     }
 
+    /// Whether something was appended since the last [`sync`](Self::sync).
+    pub fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
     /// Has the disk keep what was appended, also if the power goes.
     ///
     /// # Errors

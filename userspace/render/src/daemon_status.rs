@@ -116,16 +116,16 @@ pub fn running(status: &Status, events: &[Event], style: &Style, now: Timestamp)
 
 /// The health of the host. A reason that is a failed source's is said by [`problems`].
 fn health_of_host(status: &Status) -> String {
-    let of_source = |said: &str| {
+    let of_source = |message: &str| {
         failed(status).find(|source| {
             let reason = source.reason.as_deref().unwrap_or_default();
-            said == format!("{}: {reason}", source.name)
+            message == format!("{}: {reason}", source.name)
         })
     };
     let HostHealth { state, reasons } = &status.host_health;
     let reasons: Vec<&str> = reasons
         .iter()
-        .map(|said| of_source(said).map_or(said.as_str(), |source| &source.name))
+        .map(|message| of_source(message).map_or(message.as_str(), |source| &source.name))
         .collect();
     match reasons.is_empty() {
         true => state.name().to_owned(),
@@ -144,8 +144,8 @@ fn problems(text: &mut String, status: &Status) {
     for task in status.tasks.iter().filter(|task| !task.is_well()) {
         let reason = task.reason.as_deref().unwrap_or("no reason given");
         // The sources that give nothing without it say so already.
-        let said = format!("the thread {} {reason}", task.name);
-        if !failed(status).any(|source| source.reason.as_ref() == Some(&said)) {
+        let message = format!("the thread {} {reason}", task.name);
+        if !failed(status).any(|source| source.reason.as_ref() == Some(&message)) {
             let (name, reason) = (clean(&task.name), clean(reason));
             let _ = writeln!(text, "problem   thread {name}: {reason}");
         }

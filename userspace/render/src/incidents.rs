@@ -248,21 +248,24 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains('\u{1b}'), "{text:?}");
-        let said = |shown: &Incident, events: &[Event]| {
+        let rendered = |shown: &Incident, events: &[Event]| {
             let text = incident(shown, events, &Style::plain(), shown.time);
             let cause = text.lines().find(|line| line.contains("  cause ")).unwrap();
             cause.to_owned()
         };
-        assert!(said(&shown, &events).contains(" led to gpu_lost"), "{text}");
+        assert!(
+            rendered(&shown, &events).contains(" led to gpu_lost"),
+            "{text}"
+        );
         shown.chain[0].confidence = Confidence::Medium;
-        assert!(said(&shown, &events).contains(" probably led to gpu_lost"));
+        assert!(rendered(&shown, &events).contains(" probably led to gpu_lost"));
         shown.chain[0].confidence = Confidence::Low;
-        let low = said(&shown, &events);
+        let low = rendered(&shown, &events);
         assert!(low.contains("shortly before, and may have led to"), "{low}");
         // Seen after its effect.
         let mut later = events.clone();
         later[0].time = shown.time + jiff::SignedDuration::from_millis(300);
-        let reversed = said(&shown, &later);
+        let reversed = rendered(&shown, &later);
         assert!(
             reversed.contains("at the same time as, and may"),
             "{reversed}"

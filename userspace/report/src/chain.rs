@@ -14,13 +14,12 @@ use crate::material::{ChainRecord, ChainSegment};
 /// So many records from one stated hash to the next.
 const CHECKPOINT: usize = 1000;
 
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize)]
 struct Line<'a> {
     seq: u64,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     before: Option<String>,
     body: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     hash: Option<String>,
 }
 

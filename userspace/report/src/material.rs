@@ -278,7 +278,7 @@ impl Material {
 
     /// At most `most` events, in the order of time: first those of the cause chain, then the others that the report is
     /// about, then those that the kernel may have written, then the most severe.
-    pub(crate) fn most_telling(&self, most: usize) -> Vec<&Event> {
+    pub(crate) fn most_relevant(&self, most: usize) -> Vec<&Event> {
         let chain: BTreeSet<_> = self.chain_events().into_iter().collect();
         let own: BTreeSet<_> = self.subject().map(|event| event.id).collect();
         let mut ranked: Vec<(usize, &Event)> = self.events.iter().enumerate().collect();

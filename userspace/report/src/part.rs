@@ -47,6 +47,7 @@ pub(crate) struct Packed {
 }
 
 /// Everything that a report lists of itself.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// `gtrace-report-1`.
@@ -56,7 +57,6 @@ pub struct Manifest {
     /// When.
     pub made: Timestamp,
     /// The incident's id.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub incident: Option<String>,
     /// The host; a pseudonym where it is redacted.
     pub host: String,
@@ -74,7 +74,6 @@ pub struct Manifest {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub left_out: Vec<Entry>,
     /// The segment of the store's chain in `chain.jsonl`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub chain: Option<Summary>,
     /// What is not there, and why.
     pub missing: Vec<MissingEvidence>,

@@ -91,7 +91,7 @@ fn impact(out: &mut String, material: &Material) {
 fn timeline(out: &mut String, material: &Material) {
     line!(out, "## Timeline (UTC)");
     line!(out);
-    let shown = material.most_telling(TIMELINE_MAX);
+    let shown = material.most_relevant(TIMELINE_MAX);
     for event in &shown {
         let notes = words::origin(event).map(str::to_owned).into_iter();
         let notes: Vec<String> = notes.chain(words::repeats(event)).collect();

@@ -33,7 +33,7 @@ fn shift(comparison: &Comparison) -> Shift {
     let (verdict, text) = match comparison.verdict {
         Verdict::Slower => ("slower", real(comparison)),
         Verdict::Faster => ("faster", real(comparison)),
-        Verdict::NotTold { may_hide } => (
+        Verdict::NoShift { may_hide } => (
             "no shift shown",
             format!("a change of up to {:.0} % may hide", may_hide * 100.0),
         ),

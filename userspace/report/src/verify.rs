@@ -25,7 +25,7 @@ pub struct Finding {
 }
 
 /// What came out.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Verified {
     /// Whether it is a report at all: it has a seal, intact or not.
     pub is_report: bool,
@@ -57,10 +57,7 @@ impl Verified {
 pub fn verify(bytes: &[u8]) -> Verified {
     let mut verified = Verified {
         is_report: true,
-        findings: Vec::new(),
-        manifest: None,
-        chain: None,
-        files: BTreeMap::new(),
+        ..Verified::default()
     };
     let (kind, ranges) = match seal::read(bytes) {
         Ok(read) => read,

@@ -413,13 +413,13 @@ fn the_seal_can_be_checked_with_a_shell_alone() {
                 .unwrap()
         };
         let output = run(&bytes);
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(
             output.status.success(),
-            "{said}{}",
+            "{printed}{}",
             String::from_utf8_lossy(&output.stderr)
         );
-        assert!(said.contains("chain.jsonl: OK"), "{said}");
+        assert!(printed.contains("chain.jsonl: OK"), "{printed}");
         let mut changed = bytes.clone();
         changed[bytes.len() / 2] ^= 1;
         assert!(!run(&changed).status.success());
@@ -536,21 +536,13 @@ fn ssh_keygen_accepts_the_signature_and_its_own_is_accepted() {
             .current_dir(directory.path())
             .output()
     };
-    let Ok(made) = keygen(&[
-        "-q",
-        "-t",
-        "ed25519",
-        "-N",
-        "",
-        "-C",
-        "ann@example",
-        "-f",
-        "key",
-    ]) else {
+    let made = |args: &[&str]| assert!(keygen(args).unwrap().status.success());
+    let key = ["-q", "-t", "ed25519", "-f", "key", "-C", "ann@example"];
+    let Ok(first) = keygen(&[&key[..], &["-N", ""]].concat()) else {
         eprintln!("skipped: ssh-keygen is not installed");
         return;
     };
-    assert!(made.status.success());
+    assert!(first.status.success());
     let report = Report::new(material()).html().unwrap();
     fs::write(path("r.html"), &report).unwrap();
     let (key, public) = (
@@ -564,20 +556,9 @@ fn ssh_keygen_accepts_the_signature_and_its_own_is_accepted() {
     )
     .unwrap();
     let verified = |file: &str| {
-        let mut command = Command::new("ssh-keygen");
-        command.args([
-            "-Y",
-            "verify",
-            "-f",
-            "allowed",
-            "-I",
-            "ann@example",
-            "-n",
-            sign::NAMESPACE,
-            "-s",
-            "r.html.sig",
-        ]);
-        command
+        Command::new("ssh-keygen")
+            .args(["-Y", "verify", "-f", "allowed", "-I", "ann@example"])
+            .args(["-n", sign::NAMESPACE, "-s", "r.html.sig"])
             .current_dir(directory.path())
             .stdin(fs::File::open(path(file)).unwrap())
             .output()
@@ -593,41 +574,18 @@ fn ssh_keygen_accepts_the_signature_and_its_own_is_accepted() {
     assert!(!verified("changed.html").status.success());
 
     fs::remove_file(path("r.html.sig")).unwrap();
-    assert!(
-        keygen(&[
-            "-q",
-            "-Y",
-            "sign",
-            "-n",
-            sign::NAMESPACE,
-            "-f",
-            "key",
-            "r.html"
-        ])
-        .unwrap()
-        .status
-        .success()
-    );
+    let of = ["-n", sign::NAMESPACE];
+    made(&[&["-q", "-Y", "sign", "-f", "key"], &of[..], &["r.html"]].concat());
     let theirs = fs::read_to_string(path("r.html.sig")).unwrap();
     sign::check(&report, &theirs, Some(&public)).unwrap();
     assert!(sign::check(b"another file", &theirs, None).is_err());
-    assert!(
-        keygen(&["-q", "-t", "ed25519", "-N", "", "-f", "other"])
-            .unwrap()
-            .status
-            .success()
-    );
+    made(&["-q", "-t", "ed25519", "-N", "", "-f", "other"]);
     let other = fs::read_to_string(path("other.pub")).unwrap();
     assert!(matches!(
         sign::check(&report, &theirs, Some(&other)),
         Err(sign::SignError::OtherKey { .. })
     ));
-    assert!(
-        keygen(&["-q", "-t", "ed25519", "-N", "word", "-f", "locked"])
-            .unwrap()
-            .status
-            .success()
-    );
+    made(&["-q", "-t", "ed25519", "-N", "word", "-f", "locked"]);
     let locked = fs::read_to_string(path("locked")).unwrap();
     assert!(matches!(
         sign::sign(&report, &locked),

@@ -3,7 +3,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 /// SHA-256 of a record and of everything before it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {

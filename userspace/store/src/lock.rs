@@ -10,6 +10,8 @@ use crate::schema::beside;
 /// process ends. The file holds the pid of the newest holder.
 pub(crate) struct WriterLock {
     file: File,
+    /// Whether somebody had it before.
+    pub(crate) was_held: bool,
 }
 
 impl WriterLock {
@@ -33,7 +35,8 @@ impl WriterLock {
             }
             Err(TryLockError::Error(source)) => return Err(not_writable(&path, source)),
         }
-        let mut lock = Self { file };
+        let was_held = content(&mut file).is_ok_and(|pid| !pid.is_empty());
+        let mut lock = Self { file, was_held };
         lock.write(&std::process::id().to_string())
             .map_err(|source| full_or_not_writable(&path, source))?;
         Ok(lock)

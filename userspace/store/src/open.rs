@@ -64,12 +64,17 @@ pub(crate) struct Opened {
     pub(crate) unrecorded: bool,
 }
 
-/// Opens the database for the one writer, creates it where there is none, and checks it.
-pub(crate) fn open_writer(path: &Path, busy: Duration) -> Result<Opened, StoreError> {
-    match connect(path, busy) {
+/// Opens the database for the one writer, creates it where there is none, and checks it. `had_store`: there was one before, if
+/// it was not removed.
+pub(crate) fn open_writer(
+    path: &Path,
+    had_store: bool,
+    busy: Duration,
+) -> Result<Opened, StoreError> {
+    match open_or_create(path, had_store, busy) {
         Err(StoreError::Corrupt { why, .. }) => {
             let to = move_aside(path)?;
-            let mut opened = connect(path, busy)?;
+            let mut opened = open_or_create(path, had_store, busy)?;
             opened.moved_aside = Some(MovedAside { to, why });
             Ok(opened)
         }
@@ -92,8 +97,26 @@ pub(crate) fn create_parent(path: &Path) -> Result<(), StoreError> {
         .map_err(|e| not_writable(dir, e))
 }
 
+fn open_or_create(path: &Path, had_store: bool, busy: Duration) -> Result<Opened, StoreError> {
+    let is_new = create_file(path)?;
+    if had_store && !is_new && fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+        // SQLite would take it for a new one, and delete the WAL.
+        return Err(StoreError::Corrupt {
+            path: path.to_owned(),
+            why: "the file is empty".to_owned(),
+        });
+    }
+    let opened = connect(path, busy);
+    if is_new && opened.is_err() {
+        // As on a full disk. The next start would find an empty file.
+        for suffix in ["-wal", "-shm", ""] {
+            let _ = fs::remove_file(beside(path, suffix));
+        }
+    }
+    opened
+}
+
 fn connect(path: &Path, busy: Duration) -> Result<Opened, StoreError> {
-    create_file(path)?;
     let sql = |e| StoreError::sqlite(path, e);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).map_err(sql)?;
@@ -153,9 +176,9 @@ fn connect(path: &Path, busy: Duration) -> Result<Opened, StoreError> {
     })
 }
 
-/// Creates the file with its mode, which SQLite then gives to `-wal` and `-shm` too. An existing
+/// Creates the file with its mode, which SQLite then gives to `-wal` and `-shm` too; whether there was none. An existing
 /// file is not even opened: closing it would drop the locks of readers in this process.
-fn create_file(path: &Path) -> Result<(), StoreError> {
+fn create_file(path: &Path) -> Result<bool, StoreError> {
     match OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -163,7 +186,7 @@ fn create_file(path: &Path) -> Result<(), StoreError> {
         .open(path)
     {
         Ok(_) => {}
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
         Err(e) => return Err(not_writable(path, e)),
     }
     let dir = match path.parent() {
@@ -173,7 +196,8 @@ fn create_file(path: &Path) -> Result<(), StoreError> {
     // SQLite syncs the directory for its WAL, not for the file itself.
     File::open(dir)
         .and_then(|d| d.sync_all())
-        .map_err(|e| not_writable(dir, e))
+        .map_err(|e| not_writable(dir, e))?;
+    Ok(true)
 }
 
 fn configure(conn: &Connection) -> rusqlite::Result<()> {

@@ -95,7 +95,7 @@ impl Reader {
         })
     }
 
-    /// How the store is reached; tell the user if it is not [`Access::Shared`].
+    /// How the store is reached; warn the user if it is not [`Access::Shared`].
     pub fn access(&self) -> Access {
         self.access
     }

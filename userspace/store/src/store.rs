@@ -120,7 +120,7 @@ impl Store {
             file,
             moved_aside,
             unrecorded,
-        } = open_writer(path, options.busy_timeout)?;
+        } = open_writer(path, lock.was_held, options.busy_timeout)?;
         Ok(Self {
             conn,
             _lock: lock,
@@ -209,7 +209,7 @@ impl Store {
     pub fn check_place(&self) -> Result<(), StoreError> {
         let there = match std::fs::metadata(&self.path) {
             Ok(file) => (file.dev(), file.ino()) == self.file,
-            // Who cannot tell goes on.
+            // Where it is not known, it goes on.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         };
         match there || self.closed {
@@ -247,7 +247,7 @@ impl Store {
                 records: 0,
             });
         }
-        let opened = open_writer(&self.path, self.options.busy_timeout)?;
+        let opened = open_writer(&self.path, true, self.options.busy_timeout)?;
         (self.conn, self.file) = (opened.conn, opened.file);
         self.closed = false;
         self.thinned.clear();

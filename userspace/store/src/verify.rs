@@ -9,7 +9,7 @@ use crate::schema::{CREATE, Day, EPOCHS, SCHEMA, SCHEMA_WITHOUT_EPOCHS, sql_int,
 use crate::{Hash, Reader, StoreError};
 
 /// What [`Reader::verify`] found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
     /// Tables walked: one or more a day.
     pub days: usize,
@@ -151,15 +151,7 @@ struct Walk {
 impl Default for Walk {
     fn default() -> Self {
         Self {
-            report: VerifyReport {
-                days: 0,
-                records: 0,
-                first_seq: 0,
-                last_seq: 0,
-                last_hash: Hash::GENESIS,
-                removed: 0,
-                fault: None,
-            },
+            report: VerifyReport::default(),
             before: None,
             removed: HashMap::new(),
             explained: true,
@@ -323,8 +315,12 @@ impl Walk {
             before => before,
         };
         if before.is_none() && self.explained {
-            let said = (day.first_seq - 1, day.opening);
-            if !self.removed.get(&1).is_some_and(|of| of.contains(&said)) {
+            let removed_range = (day.first_seq - 1, day.opening);
+            if !self
+                .removed
+                .get(&1)
+                .is_some_and(|of| of.contains(&removed_range))
+            {
                 return Some(Why::Beginning);
             }
             self.report.removed = day.first_seq - 1;

@@ -69,17 +69,17 @@ impl<'a> Recorded<'a> {
     /// of the device files that they name.
     pub fn add_driver(
         &mut self,
-        stranger: &'a Process,
+        unlisted: &'a Process,
         calls: Vec<CallRecord>,
         devices: DeviceNames,
     ) {
         let known = self
             .processes
             .iter()
-            .position(|one| one.pid == stranger.pid);
+            .position(|one| one.pid == unlisted.pid);
         let at = known.unwrap_or(self.processes.len()) as u32;
         if known.is_none() && !calls.is_empty() {
-            self.processes.push(stranger);
+            self.processes.push(unlisted);
         }
         self.driver = calls.into_iter().map(|call| (at, call)).collect();
         self.devices = devices;
@@ -95,7 +95,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// As both stood at two moments.
+    /// As both read at two moments.
     pub fn new(scale: Scale, first: Pair, last: Pair) -> Self {
         Self { scale, first, last }
     }

@@ -92,17 +92,15 @@ pub struct Credential {
 }
 
 /// What `gtrace serve` gives to somebody, where that is less than what it gives to everybody.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GpuShare {
     /// Programs at a time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_clients: Option<NonZeroU32>,
     /// Device memory of each program, as [`parse_size`](crate::parse_size) reads it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_memory: Option<String>,
     /// Devices among those that the server gives: numbers or UUIDs, with commas between them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<String>,
 }
 
@@ -233,25 +231,39 @@ enum Match {
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    token: Vec<TokenTable>,
+    token: Vec<TokenEntry>,
     #[serde(default)]
     certificate: Vec<CertificateTable>,
 }
 
-/// `[[token]]`.
-#[derive(Deserialize)]
+/// A token of a file, `[[token]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TokenTable {
-    pub(super) name: String,
-    pub(super) role: Role,
-    pub(super) sha256: String,
-    pub(super) created: Option<Timestamp>,
-    pub(super) expires: Option<Timestamp>,
-    pub(super) revoked: Option<Timestamp>,
-    pub(super) requests_per_minute: Option<NonZeroU32>,
-    #[serde(default)]
-    pub(super) gpu: GpuShare,
-    pub(super) hosts: Option<Vec<String>>,
+pub struct TokenEntry {
+    /// Its name.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+    #[serde(skip_serializing)]
+    sha256: String,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+    /// Until when it is good.
+    pub expires: Option<Timestamp>,
+    /// Since when it is not.
+    pub revoked: Option<Timestamp>,
+    /// How often its holder may ask.
+    pub requests_per_minute: Option<NonZeroU32>,
+    /// What `gtrace serve` gives to its holder.
+    #[serde(skip_serializing_if = "is_all", default)]
+    pub gpu: GpuShare,
+    /// Hosts of a fleet that its holder may see; `None` for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+}
+
+fn is_all(share: &GpuShare) -> bool {
+    *share == GpuShare::default()
 }
 
 /// `[[certificate]]`.
@@ -271,7 +283,7 @@ struct CertificateTable {
 }
 
 /// The tokens of a file, as written.
-pub(super) fn tokens(text: &str) -> Result<Vec<TokenTable>, String> {
+pub(super) fn tokens(text: &str) -> Result<Vec<TokenEntry>, String> {
     Credentials::parse(text)?;
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     Ok(file.token)

@@ -14,7 +14,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::credentials::{self, Credentials, ENTRIES_MAX, GpuShare, Role, hash, hex};
+use super::credentials::{self, Credentials, ENTRIES_MAX, GpuShare, Role, TokenEntry, hash, hex};
 use super::pem::Contents;
 use super::{DEFAULT_CREDENTIALS, FileError};
 
@@ -81,33 +81,6 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A token of a file.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct TokenEntry {
-    /// Its name.
-    pub name: String,
-    /// What it may do.
-    pub role: Role,
-    /// When it was made.
-    pub created: Option<Timestamp>,
-    /// Until when it is good.
-    pub expires: Option<Timestamp>,
-    /// Since when it is not.
-    pub revoked: Option<Timestamp>,
-    /// How often its holder may ask.
-    pub requests_per_minute: Option<NonZeroU32>,
-    /// What `gtrace serve` gives to its holder.
-    #[serde(skip_serializing_if = "is_all")]
-    pub gpu: GpuShare,
-    /// Hosts of a fleet that its holder may see.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<String>,
-}
-
-fn is_all(share: &GpuShare) -> bool {
-    *share == GpuShare::default()
-}
-
 /// The tokens of the file at `path`, in its order.
 ///
 /// # Errors
@@ -116,18 +89,7 @@ fn is_all(share: &GpuShare) -> bool {
 pub fn list_tokens(path: &Path) -> Result<Vec<TokenEntry>, FileError> {
     let contents = Contents::read(path, false)?;
     let text = text(&contents)?;
-    let tokens = credentials::tokens(text).map_err(|reason| contents.refused(reason))?;
-    let entries = tokens.into_iter().map(|token| TokenEntry {
-        name: token.name,
-        role: token.role,
-        created: token.created,
-        expires: token.expires,
-        revoked: token.revoked,
-        requests_per_minute: token.requests_per_minute,
-        gpu: token.gpu,
-        hosts: token.hosts.unwrap_or_default(),
-    });
-    Ok(entries.collect())
+    credentials::tokens(text).map_err(|reason| contents.refused(reason))
 }
 
 /// Adds a token to the file at `path`, which is made if there is none, and returns its secret.

@@ -31,8 +31,10 @@ use std::sync::Arc;
 use rustls::crypto::{CryptoProvider, ring};
 
 pub use client::{ClientFiles, bearer_token, client_config, secret_text, system_authorities};
-pub use credentials::{Credential, Credentials, Denied, GpuShare, Kind, Role, check_name};
-pub use edit::{NewToken, Secret, TokenEntry, list_tokens, new_token, revoke_token};
+pub use credentials::{
+    Credential, Credentials, Denied, GpuShare, Kind, Role, TokenEntry, check_name,
+};
+pub use edit::{NewToken, Secret, list_tokens, new_token, revoke_token};
 pub use guard::{Access, AccessFiles, Guard, Reload, ServeAccess, ServeFiles};
 pub use rate::RateLimiter;
 pub use size::parse_size;

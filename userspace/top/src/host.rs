@@ -1,4 +1,4 @@
-//! The host: CPU, memory, and how much work stands still for lack of them.
+//! The host: CPU, memory, and how much work is stalled by lack of them.
 //!
 //! Sources: /proc/stat, /proc/loadavg, /proc/meminfo (proc(5)), /proc/pressure
 //! (Documentation/accounting/psi.rst). What a kernel lacks is `None`.
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_proc_says_is_read_and_what_it_lacks_is_not_made_up() {
+    fn what_proc_says_is_read_and_what_it_lacks_is_not_invented() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = dir.path().join(name);

@@ -1,12 +1,12 @@
 //! Keeps what the probes cost within a share of the traced processes' CPU time.
 //!
 //! A probe's cost is what was measured on gtrace's own functions ([`crate::TrapCost`]) times the calls.
-//! Above the budget the dearest functions are first timed only now and then, where that is cheaper
+//! Above the budget the most expensive functions are first timed only now and then, where that is cheaper
 //! and enough, and otherwise given up.
 
 use crate::instruction::Class;
 
-/// Of the calls of a function, one in so many is timed when all would be too dear.
+/// Of the calls of a function, one in so many is timed when all would be too expensive.
 pub(crate) const SAMPLE_EVERY: u32 = 64;
 
 /// What one function's probes did in a period.

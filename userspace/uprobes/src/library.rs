@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_is_cut_or_strange_does_no_harm() {
+    fn a_table_that_is_cut_or_malformed_does_no_harm() {
         for len in 0..MAPS.len() {
             parse(&MAPS.as_bytes()[..len], LIBCUDA).unwrap();
         }

@@ -51,6 +51,16 @@ fn root_a_process_in_a_container_is_found_by_its_own_paths() {
     }
 }
 
+/// A watch of all processes for a library of this name.
+fn watch_for(library: String) -> Watch {
+    let settings = Settings {
+        budget: None,
+        library,
+        ..Settings::default()
+    };
+    Watch::start(Options::new(None, default_set()), settings).unwrap()
+}
+
 /// A program whose library has a name that no other process of this host has, and a watch that has found it.
 fn start_alone(folder: &Folder, name: &str, arguments: &[&str]) -> (Caller, Watch) {
     let name = format!("lib{name}-{}.so", std::process::id());
@@ -58,12 +68,7 @@ fn start_alone(folder: &Folder, name: &str, arguments: &[&str]) -> (Caller, Watc
     std::fs::rename(folder.library(), &library).unwrap();
     let mut caller = Caller::start(&library, arguments);
     caller.until("open");
-    let settings = Settings {
-        budget: None,
-        library: name,
-        ..Settings::default()
-    };
-    let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
+    let mut watch = watch_for(name);
     poll_until(&mut watch, "not found", |watch| libraries(watch) == 1);
     (caller, watch)
 }
@@ -205,7 +210,7 @@ fn open_copy(built: &Path, path: &Path, owner: u32) -> Caller {
 }
 
 /// Polls until it says this of a file.
-fn poll_until_said(watch: &mut Watch, file: &Path, what: &str) {
+fn poll_until_reported(watch: &mut Watch, file: &Path, what: &str) {
     let mut words = String::new();
     let deadline = Instant::now() + Duration::from_secs(60);
     while !words.contains(&format!("{} {what}", file.display())) {
@@ -225,19 +230,14 @@ fn root_a_library_that_finds_no_place_is_traced_once_another_gives_up_its_own() 
     let path = |n: usize| folder.path().join(format!("libtiny-places.so.{n}"));
     let open = |n: usize| open_copy(&built, &path(n), 0);
     let mut processes: Vec<_> = (0..API_LIBRARIES).map(open).collect();
-    let settings = Settings {
-        budget: None,
-        library: "libtiny-places.so".to_owned(),
-        ..Settings::default()
-    };
-    let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
+    let mut watch = watch_for("libtiny-places.so".to_owned());
     poll_until(&mut watch, "not all are traced", |watch| {
         libraries(watch) == API_LIBRARIES
     });
     watch.take_words();
     processes.push(open(API_LIBRARIES));
     let last = path(API_LIBRARIES);
-    poll_until_said(&mut watch, &last, "is not traced yet");
+    poll_until_reported(&mut watch, &last, "is not traced yet");
     // A process of another library ends.
     processes.remove(0);
     poll_until(&mut watch, "the last one still waits", |watch| {
@@ -257,12 +257,7 @@ fn root_the_libraries_of_one_user_leave_places_to_those_of_others() {
     let path = |n: usize| folder.path().join(format!("libtiny-owners.so.{n}"));
     let open = |n: usize, owner: u32| open_copy(&built, &path(n), owner);
     let mut processes: Vec<_> = (0..API_LIBRARIES).map(|n| open(n, 1)).collect();
-    let settings = Settings {
-        budget: None,
-        library: "libtiny-owners.so".to_owned(),
-        ..Settings::default()
-    };
-    let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
+    let mut watch = watch_for("libtiny-owners.so".to_owned());
     poll_until(&mut watch, "not all are traced", |watch| {
         libraries(watch) == API_LIBRARIES
     });
@@ -277,7 +272,7 @@ fn root_the_libraries_of_one_user_leave_places_to_those_of_others() {
     assert_eq!(watch.so_far().unwrap().refused, 1);
     processes.push(open(API_LIBRARIES + 1, 1));
     let too_many = path(API_LIBRARIES + 1);
-    poll_until_said(&mut watch, &too_many, "is not traced yet");
+    poll_until_reported(&mut watch, &too_many, "is not traced yet");
     assert!(is_traced(&watch));
     let report = watch.so_far().unwrap();
     let lost: Vec<_> = report.lost().collect();
@@ -304,12 +299,7 @@ fn root_a_library_that_cannot_be_traced_does_not_rule_out_another_of_its_path_an
         process
     };
     let _untraceable = open(&tiny_library(folder.path(), "nothing"));
-    let settings = Settings {
-        budget: None,
-        library: "libtiny-twice.so".to_owned(),
-        ..Settings::default()
-    };
-    let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
+    let mut watch = watch_for("libtiny-twice.so".to_owned());
     let words = watch.take_words().join("\n");
     assert!(words.contains("exports none of the functions"), "{words}");
     let _traceable = open(&tiny_library(folder.path(), "cuCtxSynchronize"));

@@ -86,13 +86,13 @@ impl Bpftrace {
         loop {
             line.clear();
             if lines.read_line(&mut line)? == 0 {
-                let mut said = String::new();
+                let mut printed = String::new();
                 child
                     .stderr
                     .take()
                     .context("no errors")?
-                    .read_to_string(&mut said)?;
-                anyhow::bail!("bpftrace ended with {}: {said}", child.wait()?);
+                    .read_to_string(&mut printed)?;
+                anyhow::bail!("bpftrace ended with {}: {printed}", child.wait()?);
             }
             if line.trim() == "ready" {
                 break;

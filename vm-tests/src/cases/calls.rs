@@ -398,10 +398,10 @@ fn traced(guest: &mut Guest) -> Result<()> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    let mut said = String::new();
+    let mut first_line = String::new();
     let mut errors = BufReader::new(trace.stderr.take().context("no stderr")?);
-    errors.read_line(&mut said)?;
-    ensure!(said.contains("probes on the driver"), "{said}");
+    errors.read_line(&mut first_line)?;
+    ensure!(first_line.contains("probes on the driver"), "{first_line}");
     let output = BufReader::new(trace.stdout.take().context("no stdout")?);
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {

@@ -249,7 +249,7 @@ fn storm(guest: &mut Guest) -> Result<()> {
     let first_seq = last_seq(&daemon)?;
     let status = CorrectableStatus::find(GPU)?;
     let (mut injected, mut counted) = (0, 0);
-    let (mut unheard, mut noted) = (0, 0);
+    let (mut unreported, mut noted) = (0, 0);
     while counted < wanted {
         ensure!(
             injected < 2 * wanted,
@@ -259,9 +259,9 @@ fn storm(guest: &mut Guest) -> Result<()> {
             // An error that comes before the kernel is done with the one before becomes one with it.
             while !status.is_clear_by(Instant::now() + QUIET)? {
                 // Its interrupt reached nobody: with the next one it is found.
-                unheard += 1;
+                unreported += 1;
                 ensure!(
-                    unheard <= 10,
+                    unreported <= 10,
                     "the kernel clears no error: {}",
                     interrupts()
                 );

@@ -80,14 +80,14 @@ impl Running {
         text.trim().parse().unwrap_or(0)
     }
 
-    fn said(&self) -> String {
+    fn log(&self) -> String {
         let text = |path| fs::read_to_string(path).unwrap_or_default();
         self.output.each_ref().map(text).join("")
     }
 
     fn goes_on(&mut self, from: u64) -> Result<Option<()>> {
         if let Some(status) = self.child.try_wait()? {
-            anyhow::bail!("{PROGRAM} has ended: {status}: {}", self.said());
+            anyhow::bail!("{PROGRAM} has ended: {status}: {}", self.log());
         }
         Ok((self.rounds() >= from + 4).then_some(()))
     }
@@ -101,7 +101,7 @@ impl Running {
     /// What its statistics say, once it has ended as it ends without faults.
     fn finish(mut self) -> Result<Value> {
         let status = self.ended()?;
-        ensure!(status.success(), "{status}: {}", self.said());
+        ensure!(status.success(), "{status}: {}", self.log());
         let printed = fs::read_to_string(&self.output[0])?;
         ensure!(printed == direct(PROGRAM)?, "it printed {printed}");
         Ok(serde_json::from_slice(&fs::read(&self.stats)?)?)
@@ -147,10 +147,10 @@ impl Load {
     pub(super) fn fails(mut self) -> Result<()> {
         for program in &mut self.0 {
             let status = program.ended()?;
-            let said = program.said();
+            let log = program.log();
             ensure!(
-                status.code() == Some(1) && said.contains("CUDA_ERROR_DEVICE_UNAVAILABLE"),
-                "{status}: {said}"
+                status.code() == Some(1) && log.contains("CUDA_ERROR_DEVICE_UNAVAILABLE"),
+                "{status}: {log}"
             );
         }
         Ok(())
@@ -220,7 +220,7 @@ fn shows(
 
 /// That lanes gave RDMA up and took it again; in words.
 pub(super) fn failed_back(stats: &[Value], which: Lanes) -> Result<String> {
-    let mut said = Vec::new();
+    let mut counts = Vec::new();
     for stats in stats {
         let count = |name: &str| stats[name].as_u64().unwrap_or(0);
         let (failovers, failbacks) = (count("failovers"), count("failbacks"));
@@ -237,9 +237,9 @@ pub(super) fn failed_back(stats: &[Value], which: Lanes) -> Result<String> {
             "nothing was taken from page-locked memory: {stats}"
         );
         let why = &stats["fallbacks"];
-        said.push(format!(
+        counts.push(format!(
             "{failovers} times to TCP, {failbacks} times back: {why}"
         ));
     }
-    Ok(said.join("; "))
+    Ok(counts.join("; "))
 }

@@ -57,13 +57,16 @@ fn links(guest: &mut Guest) -> Result<()> {
     let printed = smi(&["nvlink", "-s"])?;
     let states: BTreeMap<_, _> = lines(&printed).into_iter().collect();
     for link in 0..LINKS {
-        let said = states.get(&link).copied().unwrap_or("-");
+        let displayed = states.get(&link).copied().unwrap_or("-");
         let shown = of_link(&metrics, "gtrace_gpu_nvlink_active", link, None);
         let active = ACTIVE & (1 << link) != 0;
-        let right = said.ends_with("GB/s") == active && shown == Some(f64::from(u8::from(active)));
-        guest.note(format!("link {link:2} {said:>14} {shown:?}"))?;
+        let right =
+            displayed.ends_with("GB/s") == active && shown == Some(f64::from(u8::from(active)));
+        guest.note(format!("link {link:2} {displayed:>14} {shown:?}"))?;
         if !right {
-            wrong.push(format!("link {link}: active {active}, {said}, {shown:?}"));
+            wrong.push(format!(
+                "link {link}: active {active}, {displayed}, {shown:?}"
+            ));
         }
     }
     // What they counted. By which call NVML of the newer driver asks was not found: that answers 0.
@@ -73,23 +76,23 @@ fn links(guest: &mut Guest) -> Result<()> {
     for (_, title, kind, first) in COUNTED {
         for link in 0..LINKS {
             let expected = first + link as u64;
-            let said = lines
+            let displayed = lines
                 .iter()
                 .find_map(|(of, text)| text.strip_prefix(title).filter(|_| *of == link));
-            let said = said.map(|text| text.trim_start_matches([':', ' ']));
+            let displayed = displayed.map(|text| text.trim_start_matches([':', ' ']));
             let shown = of_link(&metrics, "gtrace_gpu_nvlink_errors_total", link, Some(kind));
-            guest.note(format!("link {link:2} {title} {said:?} {shown:?}"))?;
+            guest.note(format!("link {link:2} {title} {displayed:?} {shown:?}"))?;
             // Neither has counters of links that are down.
             let expected = (ACTIVE & (1 << link) != 0).then_some(expected);
             let text = expected.map(|count| count.to_string());
-            let figure = said.and_then(|text| text.parse::<f64>().ok());
+            let figure = displayed.and_then(|text| text.parse::<f64>().ok());
             let right = match is_asked {
-                true => said == text.as_deref() && shown == expected.map(|count| count as f64),
+                true => displayed == text.as_deref() && shown == expected.map(|count| count as f64),
                 false => figure.is_some() == expected.is_some() && shown == figure,
             };
             if !right {
                 wrong.push(format!(
-                    "link {link} {title}: {expected:?}, {said:?}, {shown:?}"
+                    "link {link} {title}: {expected:?}, {displayed:?}, {shown:?}"
                 ));
             }
         }

@@ -171,19 +171,19 @@ fn readings(guest: &mut Guest) -> Result<()> {
             "{name:40} {printed:>12} {ours:>14} {}",
             reading.metric
         ))?;
-        let said = figure(printed);
+        let displayed = figure(printed);
         // nvidia-smi prints whole units.
         let unit = if reading.factor == MIB { 1.0 } else { 1e-6 };
-        let agrees = said
+        let agrees = displayed
             .zip(shown)
-            .is_some_and(|(said, shown)| (shown / reading.factor - said).abs() < unit);
+            .is_some_and(|(displayed, shown)| (shown / reading.factor - displayed).abs() < unit);
         let as_set = reading.set.is_none_or(|(name, value)| {
             // It counts on in thousands.
             let factor = match newer && name.starts_with("pcie_") {
                 true if name != "pcie_replays" => 1.024,
                 _ => 1.0,
             };
-            said == Some(f64::from(value) * factor)
+            displayed == Some(f64::from(value) * factor)
         });
         if !agrees || !as_set {
             wrong.push(format!(

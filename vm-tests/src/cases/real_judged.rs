@@ -131,9 +131,9 @@ pub(super) fn compare(guest: &mut Guest, program: &[&str]) -> Result<()> {
         .stderr(Stdio::piped())
         .spawn()?;
     let mut errors = BufReader::new(trace.stderr.take().context("no stderr")?);
-    let mut said = String::new();
-    errors.read_line(&mut said)?;
-    ensure!(said.contains("probes on the driver"), "{said}");
+    let mut first_line = String::new();
+    errors.read_line(&mut first_line)?;
+    ensure!(first_line.contains("probes on the driver"), "{first_line}");
     shell.stdin.take().context("no stdin")?.write_all(b"go\n")?;
     let ended = shell.wait()?;
     // What was called last may be on its way.

@@ -76,8 +76,11 @@ fn left_alone(guest: &mut Guest) -> Result<()> {
         attempts.len()
     );
     let doctor = daemon.gtrace(&["doctor"])?;
-    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
-    ensure!(said.contains("as the daemon that runs says"), "{said}");
+    let printed = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    ensure!(
+        printed.contains("as the daemon that runs says"),
+        "{printed}"
+    );
     thread::sleep(QUIET);
     let after = logged(guest)?;
     ensure!(after == before, "doctor caused {} Xids", after - before);

@@ -144,13 +144,13 @@ impl Client {
     fn go_on(mut self) -> Result<String> {
         self.hears.write_all(b"go\n")?;
         let ended = within(PATIENCE, "its end", || Ok(self.child.try_wait()?))?;
-        let mut said = String::new();
-        self.says.read_to_string(&mut said)?;
+        let mut printed = String::new();
+        self.says.read_to_string(&mut printed)?;
         if let Some(mut stderr) = self.child.stderr.take() {
-            stderr.read_to_string(&mut said)?;
+            stderr.read_to_string(&mut printed)?;
         }
-        ensure!(ended.success(), "{ended}: {said}");
-        Ok(said)
+        ensure!(ended.success(), "{ended}: {printed}");
+        Ok(printed)
     }
 }
 
@@ -181,9 +181,12 @@ fn worker_limits(guest: &mut Guest) -> Result<()> {
     // Who takes too much loses its own worker and nobody else's.
     let greedy = Client::start(&server, &["memory", TOO_MUCH])?;
     let group = server.group_of(greedy.worker);
-    let said = greedy.go_on()?;
-    guest.note(format!("memory: {said}"))?;
-    ensure!(said.contains("CUDA_ERROR_DEVICE_UNAVAILABLE"), "{said}");
+    let printed = greedy.go_on()?;
+    guest.note(format!("memory: {printed}"))?;
+    ensure!(
+        printed.contains("CUDA_ERROR_DEVICE_UNAVAILABLE"),
+        "{printed}"
+    );
     within(PATIENCE, "its group is gone", || {
         Ok((!group.exists()).then_some(()))
     })?;
@@ -202,17 +205,17 @@ fn worker_limits(guest: &mut Guest) -> Result<()> {
     let group = server.group_of(crowded.worker);
     let now = fs::read_to_string(group.join("pids.current"))?;
     fs::write(group.join("pids.max"), now.trim())?;
-    let said = crowded.go_on()?;
-    guest.note(format!("threads: {said}"))?;
+    let printed = crowded.go_on()?;
+    guest.note(format!("threads: {printed}"))?;
     ensure!(
-        said.contains("3 of 3 threads failed") && said.contains("main thread: 5"),
-        "{said}"
+        printed.contains("3 of 3 threads failed") && printed.contains("main thread: 5"),
+        "{printed}"
     );
 
-    let said = bystander.go_on()?;
+    let printed = bystander.go_on()?;
     ensure!(
-        said.contains("0 of 2 threads failed") && said.contains("main thread: 5"),
-        "{said}: {}",
+        printed.contains("0 of 2 threads failed") && printed.contains("main thread: 5"),
+        "{printed}: {}",
         server.log()
     );
     Ok(())

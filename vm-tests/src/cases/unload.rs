@@ -98,8 +98,8 @@ fn nvml(guest: &mut Guest) -> Result<()> {
     for module in ["nvidia_uvm", "nvidia"] {
         let attempt = || -> Result<Option<String>> {
             let output = Command::new(&rmmod).arg(module).output()?;
-            let said = String::from_utf8_lossy(&output.stderr);
-            let refusal = format!("{}: {said}", output.status);
+            let message = String::from_utf8_lossy(&output.stderr);
+            let refusal = format!("{}: {message}", output.status);
             Ok((!output.status.success()).then_some(refusal))
         };
         let Some(refusal) = attempt()? else {

@@ -60,16 +60,15 @@ fn call(out: &mut String, api: Api, function: &Function) -> Result<(), Error> {
             minted.push(name);
         }
     }
-    let hint = hint(function);
     let name = function.name;
     let write = if writing.trim().is_empty() {
-        "|_w: &mut Writer| Ok(())".to_owned()
+        "&mut |_w: &mut Writer| Ok(())".to_owned()
     } else {
-        format!("|w: &mut Writer| {{ {writing} Ok(()) }}")
+        format!("&mut |w: &mut Writer| {{ {writing} Ok(()) }}")
     };
     let sent = match (api, function.class) {
         (Api::Driver, Class::OneWay) => {
-            format!("entry::one_way(const {{ Operation::named({name:?}) }}, {hint}, {write})")
+            format!("entry::one_way(const {{ Operation::named({name:?}) }}, {write})")
         }
         (api, _) => {
             let waiting = if api == Api::Driver {
@@ -78,11 +77,11 @@ fn call(out: &mut String, api: Api, function: &Function) -> Result<(), Error> {
                 "nvml"
             };
             let read = if reading.is_empty() {
-                "|_r: &mut Reader<'_>| Ok(())".to_owned()
+                "&mut |_r: &mut Reader<'_>| Ok(())".to_owned()
             } else {
-                format!("|r: &mut Reader<'_>| {{ {reading} Ok(()) }}")
+                format!("&mut |r: &mut Reader<'_>| {{ {reading} Ok(()) }}")
             };
-            format!("entry::{waiting}(const {{ op_id({name:?}) }}, {hint}, {write}, {read})")
+            format!("entry::{waiting}(const {{ op_id({name:?}) }}, {write}, {read})")
         }
     };
     if minted.is_empty() {
@@ -99,21 +98,6 @@ fn call(out: &mut String, api: Api, function: &Function) -> Result<(), Error> {
     }
     out.push_str("}\n\n");
     Ok(())
-}
-
-/// About how many bytes of arguments a request has.
-fn hint(function: &Function) -> usize {
-    let bytes = function
-        .arguments
-        .iter()
-        .map(|argument| match argument.pass {
-            Pass::In | Pass::InOut | Pass::Versioned | Pass::InString | Pass::Handles(_) => 64,
-            Pass::Out | Pass::OutString | Pass::OutHandles(_) | Pass::Known(_) | Pass::Unsent => {
-                usize::from(argument.nullable)
-            }
-            _ => 8,
-        });
-    bytes.sum()
 }
 
 struct At<'a> {

@@ -78,7 +78,7 @@ impl At<'_> {
     /// Reads the request's part.
     pub(super) fn takes(&self, out: &mut String) -> Result<(), Error> {
         let (name, element, nullable) = (self.name(), self.element(), self.argument.nullable);
-        let there = format!("let there_{name} = wire::take_flag(r)?;");
+        let there = format!("let there_{name} = r.flag(\"whether a pointer is there\")?;");
         match self.argument.pass {
             Pass::Value if self.scalar() => {
                 writeln!(out, "let {name}: {} = Scalar::take(r)?;", self.parameter.ty)?;
@@ -92,22 +92,17 @@ impl At<'_> {
             Pass::Address | Pass::Handle(_) | Pass::Destroy(_) | Pass::Mint(_) => {
                 writeln!(out, "let {name} = r.u64()?;")?;
             }
-            Pass::In if self.argument.length.is_none() => writeln!(
-                out,
-                "let mut {name}: {element} = unsafe {{ wire::zeroed() }};{}",
-                self.when_there(
-                    &there,
-                    &format!("unsafe {{ wire::take(r, &raw mut {name}, 1) }}?;")
-                )
-            )?,
-            Pass::InOut if self.argument.length.is_none() => writeln!(
-                out,
-                "let mut {name}: {element} = unsafe {{ wire::zeroed() }};{}",
-                self.when_there(
-                    &there,
-                    &format!("unsafe {{ wire::take(r, &raw mut {name}, 1) }}?;")
-                )
-            )?,
+            Pass::In | Pass::InOut if self.argument.length.is_none() => {
+                let take = format!("unsafe {{ wire::take(r, &raw mut {name}, 1) }}?;");
+                let take = match nullable {
+                    true => format!("{there} if there_{name} {{ {take} }}"),
+                    false => take,
+                };
+                writeln!(
+                    out,
+                    "let mut {name}: {element} = unsafe {{ wire::zeroed() }};{take}"
+                )?;
+            }
             Pass::In | Pass::InOut => self.takes_array(out, &there)?,
             Pass::Versioned if nullable => writeln!(
                 out,
@@ -152,13 +147,6 @@ impl At<'_> {
         }
     }
 
-    fn when_there(&self, there: &str, take: &str) -> String {
-        match self.argument.nullable {
-            true => format!("{there} if there_{} {{ {take} }}", self.name()),
-            false => take.to_owned(),
-        }
-    }
-
     fn takes_array(&self, out: &mut String, there: &str) -> Result<(), Error> {
         let (name, element) = (self.name(), self.element());
         let count = self.count().ok_or(Error::NoLength(name))?;
@@ -199,31 +187,18 @@ impl At<'_> {
             )?;
         }
         match self.argument.pass {
-            Pass::Handle(kind) => {
-                if self.argument.nullable {
-                    writeln!(
-                        out,
-                        "let real_{name} = if {name} == 0 {{ core::ptr::null_mut() }} else {{
-                            match exec.handles.real(Kind::{kind:?}, {name}) {{
-                                Ok(real) => real.cast(), {wrong}
-                            }}
-                        }};"
-                    )?;
-                } else {
-                    writeln!(
-                        out,
-                        "let real_{name} = match exec.handles.real(Kind::{kind:?}, {name}) {{
-                            Ok(real) => real.cast(), {wrong}
-                        }};"
-                    )?;
-                }
+            Pass::Handle(kind) | Pass::Destroy(kind) => {
+                let real = format!(
+                    "match exec.handles.real(Kind::{kind:?}, {name}) {{
+                        Ok(real) => real.cast(), {wrong}
+                    }}"
+                );
+                let real = match self.argument.nullable {
+                    true => format!("if {name} == 0 {{ core::ptr::null_mut() }} else {{ {real} }}"),
+                    false => real,
+                };
+                writeln!(out, "let real_{name} = {real};")?;
             }
-            Pass::Destroy(kind) => writeln!(
-                out,
-                "let real_{name} = match exec.handles.real(Kind::{kind:?}, {name}) {{
-                    Ok(real) => real.cast(), {wrong}
-                }};"
-            )?,
             Pass::Mint(kind) => writeln!(
                 out,
                 "match exec.handles.check_minted(Kind::{kind:?}, {name}) {{ Ok(()) => {{}} {wrong} }}"
@@ -281,30 +256,20 @@ impl At<'_> {
                     "let mut {name}: {element} = unsafe {{ wire::zeroed() }};"
                 )?;
             }
-            Pass::Out | Pass::OutString => {
+            Pass::Out | Pass::OutString | Pass::OutHandles(_) => {
                 let held = self.held().ok_or(Error::NoLength(name))?;
                 let held = match self.argument.nullable {
                     true => format!("if there_{name} {{ {held} }} else {{ 0 }}"),
                     false => held,
                 };
-                writeln!(
-                    out,
-                    "let mut {name} = unsafe {{ wire::room::<{element}>({held}) }}?;"
-                )?;
+                let room = match self.argument.pass {
+                    Pass::OutHandles(_) => format!("wire::room_for_handles({held})?"),
+                    _ => format!("unsafe {{ wire::room::<{element}>({held}) }}?"),
+                };
+                writeln!(out, "let mut {name}: Vec<{element}> = {room};")?;
                 if matches!(self.argument.length, Some(Length::Pointee(_))) {
                     writeln!(out, "let room_{name} = {name}.len();")?;
                 }
-            }
-            Pass::OutHandles(_) => {
-                let held = self.held().ok_or(Error::NoLength(name))?;
-                let held = match self.argument.nullable {
-                    true => format!("if there_{name} {{ {held} }} else {{ 0 }}"),
-                    false => held,
-                };
-                writeln!(
-                    out,
-                    "let mut {name}: Vec<{element}> = wire::room_for_handles({held})?;"
-                )?;
             }
             _ => {}
         }

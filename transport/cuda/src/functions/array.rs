@@ -30,46 +30,27 @@ crate::describe! {
     waiting(sync, frees) cuMipmappedArrayDestroy(hMipmappedArray: destroy(MipmappedArray));
 
     // They are copies of one row, and travel as cuMemcpy2D_v2 and cuMemcpy2DAsync_v2.
-    local cuMemcpyHtoA_v2(
-        dstArray: special, dstOffset: special, srcHost: special, ByteCount: special,
-    );
-    local cuMemcpyHtoAAsync_v2(
-        dstArray: special, dstOffset: special, srcHost: special, ByteCount: special,
-        hStream: special,
-    );
-    local cuMemcpyAtoH_v2(
-        dstHost: special, srcArray: special, srcOffset: special, ByteCount: special,
-    );
-    local cuMemcpyAtoHAsync_v2(
-        dstHost: special, srcArray: special, srcOffset: special, ByteCount: special,
-        hStream: special,
-    );
-    local cuMemcpyDtoA_v2(
-        dstArray: special, dstOffset: special, srcDevice: special, ByteCount: special,
-    );
-    local cuMemcpyAtoD_v2(
-        dstDevice: special, srcArray: special, srcOffset: special, ByteCount: special,
-    );
-    local cuMemcpyAtoA_v2(
-        dstArray: special, dstOffset: special, srcArray: special, srcOffset: special,
-        ByteCount: special,
-    );
+    local cuMemcpyHtoA_v2;
+    local cuMemcpyHtoAAsync_v2;
+    local cuMemcpyAtoH_v2;
+    local cuMemcpyAtoHAsync_v2;
+    local cuMemcpyDtoA_v2;
+    local cuMemcpyAtoD_v2;
+    local cuMemcpyAtoA_v2;
 }
 
 crate::describe! {
     /// Texture and surface objects. Kernels take their numbers, so that those are the driver's; the client keeps
     /// what they were made of, and the server which there are.
     pub const TEXTURE: SIGNATURES;
-    waiting(by_hand, creates) cuTexObjectCreate(
-        pTexObject: special, pResDesc: special, pTexDesc: special, pResViewDesc: special?,
-    );
+    waiting(by_hand, creates) cuTexObjectCreate;
     one_way(by_hand, ends) cuTexObjectDestroy(texObject: value);
-    local cuTexObjectGetResourceDesc(pResDesc: special, texObject: special);
-    local cuTexObjectGetTextureDesc(pTexDesc: special, texObject: special);
-    local cuTexObjectGetResourceViewDesc(pResViewDesc: special, texObject: special);
-    waiting(by_hand, creates) cuSurfObjectCreate(pSurfObject: special, pResDesc: special);
+    local cuTexObjectGetResourceDesc;
+    local cuTexObjectGetTextureDesc;
+    local cuTexObjectGetResourceViewDesc;
+    waiting(by_hand, creates) cuSurfObjectCreate;
     one_way(by_hand, ends) cuSurfObjectDestroy(surfObject: value);
-    local cuSurfObjectGetResourceDesc(pResDesc: special, surfObject: special);
+    local cuSurfObjectGetResourceDesc;
 }
 
 crate::describe! {

@@ -16,21 +16,19 @@ crate::describe! {
 
     waiting(client, no_context) cuCtxCreate_v2(pctx: mint(Context), flags: value, dev: value);
     // Their parameters lead to further pointers; without any they are cuCtxCreate_v2.
-    local cuCtxCreate_v3(
-        pctx: special, paramsArray: special?, numParams: special, flags: special, dev: special,
-    );
-    local cuCtxCreate_v4(pctx: special, ctxCreateParams: special?, flags: special, dev: special);
+    local cuCtxCreate_v3;
+    local cuCtxCreate_v4;
     waiting(sync, client, no_context, destroys_context) cuCtxDestroy_v2(ctx: destroy(Context));
 
     // The client counts how often a context is attached to; at the last it is destroyed.
-    local cuCtxAttach(pctx: special, flags: special);
-    local cuCtxDetach(ctx: special);
-    local cuCtxGetCurrent(pctx: special);
-    local cuCtxSetCurrent(ctx: special);
-    local cuCtxPushCurrent_v2(ctx: special);
-    local cuCtxPopCurrent_v2(pctx: special?);
-    local cuCtxGetDevice(device: special);
-    local cuCtxGetDevice_v2(device: special, ctx: special);
+    local cuCtxAttach;
+    local cuCtxDetach;
+    local cuCtxGetCurrent;
+    local cuCtxSetCurrent;
+    local cuCtxPushCurrent_v2;
+    local cuCtxPopCurrent_v2;
+    local cuCtxGetDevice;
+    local cuCtxGetDevice_v2;
     local cuCtxGetApiVersion(ctx: handle(Context)?, version: out);
     local cuCtxGetFlags(flags: out);
     waiting(client, creates) cuCtxSetFlags(flags: value);

@@ -6,19 +6,17 @@ use crate::signatures::DRIVER as SIGNATURES;
 crate::describe! {
     /// Devices and the driver itself.
     pub const DEVICE: SIGNATURES;
-    local cuInit(Flags: special);
-    local cuDriverGetVersion(driverVersion: special);
+    local cuInit;
+    local cuDriverGetVersion;
     local cuGetErrorName(error: value, pStr: special);
     local cuGetErrorString(error: value, pStr: special);
     // Pointers of the client's process.
-    local cuGetProcAddress(symbol: special, pfn: special, cudaVersion: special, flags: special);
-    local cuGetProcAddress_v2(
-        symbol: special, pfn: special, cudaVersion: special, flags: special, symbolStatus: special?,
-    );
-    local cuGetExportTable(ppExportTable: special, pExportTableId: special);
+    local cuGetProcAddress;
+    local cuGetProcAddress_v2;
+    local cuGetExportTable;
 
-    local cuDeviceGet(device: special, ordinal: special);
-    local cuDeviceGetCount(count: special);
+    local cuDeviceGet;
+    local cuDeviceGetCount;
     local cuDeviceGetName(name: out_string[len], len: value, dev: value);
     local cuDeviceGetUuid(uuid: out, dev: value);
     local cuDeviceGetUuid_v2(uuid: out, dev: value);
@@ -52,6 +50,6 @@ crate::describe! {
     one_way cuFlushGPUDirectRDMAWrites(target: value, scope: value);
 
     // The driver's own log goes to the server's operator.
-    local cuLogsRegisterCallback(callbackFunc: special, userData: special, callback_out: special?);
-    local cuLogsUnregisterCallback(callback: special);
+    local cuLogsRegisterCallback;
+    local cuLogsUnregisterCallback;
 }

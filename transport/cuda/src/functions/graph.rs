@@ -85,100 +85,49 @@ crate::describe! {
     one_way cuGraphKernelNodeCopyAttributes(dst: handle(GraphNode), src: handle(GraphNode));
 
     // They travel as `gtrace.graph.node`.
-    local cuGraphAddKernelNode(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-        nodeParams: special,
-    );
-    local cuGraphAddKernelNode_v2(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-        nodeParams: special,
-    );
-    local cuGraphAddMemcpyNode(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-        copyParams: special, ctx: special,
-    );
-    local cuGraphAddMemsetNode(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-        memsetParams: special, ctx: special,
-    );
-    local cuGraphAddHostNode(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-        nodeParams: special,
-    );
-    local cuGraphAddChildGraphNode(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-        childGraph: special,
-    );
-    local cuGraphAddEventRecordNode(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-        event: special,
-    );
-    local cuGraphAddEventWaitNode(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-        event: special,
-    );
-    local cuGraphAddMemAllocNode(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-        nodeParams: special,
-    );
-    local cuGraphAddMemFreeNode(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-        dptr: special,
-    );
-    local cuGraphAddNode(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-        nodeParams: special,
-    );
-    local cuGraphAddNode_v2(
-        phGraphNode: special, hGraph: special, dependencies: special, dependencyData: special?,
-        numDependencies: special, nodeParams: special,
-    );
-    local cuGraphNodeSetParams(hNode: special, nodeParams: special);
-    local cuGraphExecNodeSetParams(hGraphExec: special, hNode: special, nodeParams: special);
-    local cuGraphKernelNodeSetParams(hNode: special, nodeParams: special);
-    local cuGraphKernelNodeSetParams_v2(hNode: special, nodeParams: special);
-    local cuGraphMemcpyNodeSetParams(hNode: special, nodeParams: special);
-    local cuGraphMemsetNodeSetParams(hNode: special, nodeParams: special);
-    local cuGraphHostNodeSetParams(hNode: special, nodeParams: special);
-    local cuGraphEventRecordNodeSetEvent(hNode: special, event: special);
-    local cuGraphEventWaitNodeSetEvent(hNode: special, event: special);
-    local cuGraphExecKernelNodeSetParams(hGraphExec: special, hNode: special, nodeParams: special);
-    local cuGraphExecKernelNodeSetParams_v2(
-        hGraphExec: special, hNode: special, nodeParams: special,
-    );
-    local cuGraphExecMemcpyNodeSetParams(
-        hGraphExec: special, hNode: special, copyParams: special, ctx: special,
-    );
-    local cuGraphExecMemsetNodeSetParams(
-        hGraphExec: special, hNode: special, memsetParams: special, ctx: special,
-    );
-    local cuGraphExecHostNodeSetParams(hGraphExec: special, hNode: special, nodeParams: special);
-    local cuGraphExecChildGraphNodeSetParams(
-        hGraphExec: special, hNode: special, childGraph: special,
-    );
-    local cuGraphExecEventRecordNodeSetEvent(hGraphExec: special, hNode: special, event: special);
-    local cuGraphExecEventWaitNodeSetEvent(hGraphExec: special, hNode: special, event: special);
+    local cuGraphAddKernelNode;
+    local cuGraphAddKernelNode_v2;
+    local cuGraphAddMemcpyNode;
+    local cuGraphAddMemsetNode;
+    local cuGraphAddHostNode;
+    local cuGraphAddChildGraphNode;
+    local cuGraphAddEventRecordNode;
+    local cuGraphAddEventWaitNode;
+    local cuGraphAddMemAllocNode;
+    local cuGraphAddMemFreeNode;
+    local cuGraphAddNode;
+    local cuGraphAddNode_v2;
+    local cuGraphNodeSetParams;
+    local cuGraphExecNodeSetParams;
+    local cuGraphKernelNodeSetParams;
+    local cuGraphKernelNodeSetParams_v2;
+    local cuGraphMemcpyNodeSetParams;
+    local cuGraphMemsetNodeSetParams;
+    local cuGraphHostNodeSetParams;
+    local cuGraphEventRecordNodeSetEvent;
+    local cuGraphEventWaitNodeSetEvent;
+    local cuGraphExecKernelNodeSetParams;
+    local cuGraphExecKernelNodeSetParams_v2;
+    local cuGraphExecMemcpyNodeSetParams;
+    local cuGraphExecMemsetNodeSetParams;
+    local cuGraphExecHostNodeSetParams;
+    local cuGraphExecChildGraphNodeSetParams;
+    local cuGraphExecEventRecordNodeSetEvent;
+    local cuGraphExecEventWaitNodeSetEvent;
     // They ask by operations of their own: the answers lead to memory of the client.
-    local cuGraphNodeGetParams(hNode: special, nodeParams: special);
-    local cuGraphKernelNodeGetParams(hNode: special, nodeParams: special);
-    local cuGraphKernelNodeGetParams_v2(hNode: special, nodeParams: special);
-    local cuGraphMemcpyNodeGetParams(hNode: special, nodeParams: special);
-    local cuGraphHostNodeGetParams(hNode: special, nodeParams: special);
-    local cuGraphMemAllocNodeGetParams(hNode: special, params_out: special);
-    local cuGraphInstantiate_v2(
-        phGraphExec: special, hGraph: special, phErrorNode: special?, logBuffer: special?,
-        bufferSize: special,
-    );
-    local cuGraphInstantiateWithFlags(phGraphExec: special, hGraph: special, flags: special);
-    local cuGraphInstantiateWithParams(
-        phGraphExec: special, hGraph: special, instantiateParams: special,
-    );
-    local cuGraphExecUpdate(
-        hGraphExec: special, hGraph: special, hErrorNode_out: special, updateResult_out: special,
-    );
-    local cuGraphExecUpdate_v2(hGraphExec: special, hGraph: special, resultInfo: special);
+    local cuGraphNodeGetParams;
+    local cuGraphKernelNodeGetParams;
+    local cuGraphKernelNodeGetParams_v2;
+    local cuGraphMemcpyNodeGetParams;
+    local cuGraphHostNodeGetParams;
+    local cuGraphMemAllocNodeGetParams;
+    local cuGraphInstantiate_v2;
+    local cuGraphInstantiateWithFlags;
+    local cuGraphInstantiateWithParams;
+    local cuGraphExecUpdate;
+    local cuGraphExecUpdate_v2;
     // The client writes the file.
-    local cuGraphDebugDotPrint(hGraph: special, path: special, flags: special);
+    local cuGraphDebugDotPrint;
 
     waiting cuGraphExecGetFlags(hGraphExec: handle(GraphExec), flags: out);
     waiting cuGraphNodeGetEnabled(
@@ -196,14 +145,9 @@ crate::describe! {
     one_way(client) cuGraphExecDestroy(hGraphExec: destroy(GraphExec));
 
     // Objects of the client end when the client's graphs do.
-    local cuUserObjectCreate(
-        object_out: special, ptr: special, destroy: special, initialRefcount: special,
-        flags: special,
-    );
-    local cuUserObjectRetain(object: special, count: special);
-    local cuUserObjectRelease(object: special, count: special);
-    local cuGraphRetainUserObject(
-        graph: special, object: special, count: special, flags: special,
-    );
-    local cuGraphReleaseUserObject(graph: special, object: special, count: special);
+    local cuUserObjectCreate;
+    local cuUserObjectRetain;
+    local cuUserObjectRelease;
+    local cuGraphRetainUserObject;
+    local cuGraphReleaseUserObject;
 }

@@ -21,18 +21,16 @@ crate::describe! {
     );
 
     // Launches of before CUDA 4.0: what is set for a function stays with the client until it is launched.
-    local cuFuncSetBlockShape(hfunc: special, x: special, y: special, z: special);
-    local cuFuncSetSharedSize(hfunc: special, bytes: special);
-    local cuParamSetSize(hfunc: special, numbytes: special);
-    local cuParamSetTexRef(hfunc: special, texunit: special, hTexRef: special);
-    local cuParamSetf(hfunc: special, offset: special, value: special);
-    local cuParamSeti(hfunc: special, offset: special, value: special);
-    local cuParamSetv(hfunc: special, offset: special, ptr: special, numbytes: special);
-    local cuLaunch(f: special);
-    local cuLaunchGrid(f: special, grid_width: special, grid_height: special);
-    local cuLaunchGridAsync(
-        f: special, grid_width: special, grid_height: special, hStream: special,
-    );
+    local cuFuncSetBlockShape;
+    local cuFuncSetSharedSize;
+    local cuParamSetSize;
+    local cuParamSetTexRef;
+    local cuParamSetf;
+    local cuParamSeti;
+    local cuParamSetv;
+    local cuLaunch;
+    local cuLaunchGrid;
+    local cuLaunchGridAsync;
 
     local cuOccupancyMaxActiveBlocksPerMultiprocessor(
         numBlocks: out, func: handle(Function), blockSize: value, dynamicSMemSize: value,
@@ -45,15 +43,8 @@ crate::describe! {
         dynamicSmemSize: out, func: handle(Function), numBlocks: value, blockSize: value,
     );
     // They ask a function of the client for the shared memory of each size of block.
-    local cuOccupancyMaxPotentialBlockSize(
-        minGridSize: special, blockSize: special, func: special,
-        blockSizeToDynamicSMemSize: special?, dynamicSMemSize: special, blockSizeLimit: special,
-    );
-    local cuOccupancyMaxPotentialBlockSizeWithFlags(
-        minGridSize: special, blockSize: special, func: special,
-        blockSizeToDynamicSMemSize: special?, dynamicSMemSize: special, blockSizeLimit: special,
-        flags: special,
-    );
+    local cuOccupancyMaxPotentialBlockSize;
+    local cuOccupancyMaxPotentialBlockSizeWithFlags;
     waiting(by_hand) cuOccupancyMaxActiveClusters(
         numClusters: out, func: handle(Function), config: special,
     );

@@ -20,19 +20,17 @@ crate::describe! {
     );
     one_way(client, frees) cuMemFreeAsync(dptr: address, hStream: handle(Stream));
 
-    local cuMemAllocHost_v2(pp: special, bytesize: special);
-    local cuMemHostAlloc(pp: special, bytesize: special, Flags: special);
-    local cuMemFreeHost(p: special);
-    local cuMemHostRegister_v2(p: special, bytesize: special, Flags: special);
-    local cuMemHostUnregister(p: special);
-    local cuMemHostGetDevicePointer_v2(pdptr: special, p: special, Flags: special);
-    local cuMemHostGetFlags(pFlags: special, p: special);
+    local cuMemAllocHost_v2;
+    local cuMemHostAlloc;
+    local cuMemFreeHost;
+    local cuMemHostRegister_v2;
+    local cuMemHostUnregister;
+    local cuMemHostGetDevicePointer_v2;
+    local cuMemHostGetFlags;
 
-    local cuPointerGetAttribute(data: special, attribute: special, ptr: special);
-    local cuPointerGetAttributes(
-        numAttributes: special, attributes: special, data: special, ptr: special,
-    );
-    local cuPointerSetAttribute(value: special, attribute: special, ptr: special);
+    local cuPointerGetAttribute;
+    local cuPointerGetAttributes;
+    local cuPointerSetAttribute;
 }
 
 crate::describe! {
@@ -70,25 +68,17 @@ crate::describe! {
         srcContext: handle(Context), ByteCount: value, hStream: handle(Stream),
     );
     // They travel as the copies that they are of.
-    local cuMemcpyBatchAsync(
-        dsts: special, srcs: special, sizes: special, count: special, attrs: special,
-        attrsIdxs: special, numAttrs: special, failIdx: special, hStream: special,
-    );
-    local cuMemcpyBatchAsync_v2(
-        dsts: special, srcs: special, sizes: special, count: special, attrs: special,
-        attrsIdxs: special, numAttrs: special, hStream: special,
-    );
-    local cuMemcpyWithAttributesAsync(
-        dst: special, src: special, size: special, attr: special, hStream: special,
-    );
-    waiting(sync, by_hand) cuMemcpy2D_v2(pCopy: special);
-    waiting(sync, by_hand) cuMemcpy2DUnaligned_v2(pCopy: special);
+    local cuMemcpyBatchAsync;
+    local cuMemcpyBatchAsync_v2;
+    local cuMemcpyWithAttributesAsync;
+    waiting(sync, by_hand) cuMemcpy2D_v2;
+    waiting(sync, by_hand) cuMemcpy2DUnaligned_v2;
     waiting(by_hand) cuMemcpy2DAsync_v2(pCopy: special, hStream: handle(Stream));
-    waiting(sync, by_hand) cuMemcpy3D_v2(pCopy: special);
+    waiting(sync, by_hand) cuMemcpy3D_v2;
     waiting(by_hand) cuMemcpy3DAsync_v2(pCopy: special, hStream: handle(Stream));
     // They travel as copies within a context.
-    local cuMemcpy3DPeer(pCopy: special);
-    local cuMemcpy3DPeerAsync(pCopy: special, hStream: special);
+    local cuMemcpy3DPeer;
+    local cuMemcpy3DPeerAsync;
 
     one_way(uses_memory) cuMemsetD8_v2(dstDevice: address, uc: value, N: value);
     one_way(uses_memory) cuMemsetD16_v2(dstDevice: address, us: value, N: value);

@@ -7,14 +7,11 @@ crate::describe! {
     /// Modules and their functions.
     pub const MODULE: SIGNATURES;
     // Reads the file and loads what is in it.
-    local cuModuleLoad(module: special, fname: special);
+    local cuModuleLoad;
     waiting(by_hand, loads_code) cuModuleLoadData(module: mint(Module), image: special);
     // Both travel as cuModuleLoadData, with the options in its payload.
-    local cuModuleLoadDataEx(
-        module: special, image: special, numOptions: special, options: special?,
-        optionValues: special?,
-    );
-    local cuModuleLoadFatBinary(module: special, fatCubin: special);
+    local cuModuleLoadDataEx;
+    local cuModuleLoadFatBinary;
     one_way(client, idle) cuModuleUnload(hmod: destroy(Module));
     local cuModuleGetLoadingMode(mode: out);
     // The layout of the parameters comes back with the function.
@@ -37,7 +34,7 @@ crate::describe! {
     one_way cuFuncSetCacheConfig(hfunc: handle(Function), config: value);
     one_way cuFuncSetSharedMemConfig(hfunc: handle(Function), config: value);
     waiting cuFuncGetModule(hmod: known(Module), hfunc: handle(Function));
-    local cuFuncGetName(name: special, hfunc: special);
+    local cuFuncGetName;
     local cuFuncGetParamCount(func: handle(Function), paramCount: out);
     local cuFuncGetParamInfo(
         func: handle(Function), paramIndex: value, paramOffset: out, paramSize: out?,
@@ -55,11 +52,7 @@ crate::describe! {
         numLibraryOptions: value,
     );
     // Reads the file and loads what is in it.
-    local cuLibraryLoadFromFile(
-        library: special, fileName: special, jitOptions: special?, jitOptionsValues: special?,
-        numJitOptions: special, libraryOptions: special?, libraryOptionValues: special?,
-        numLibraryOptions: special,
-    );
+    local cuLibraryLoadFromFile;
     one_way(client, idle) cuLibraryUnload(library: destroy(Library));
     waiting(by_hand) cuLibraryGetKernel(
         pKernel: mint(Kernel), library: handle(Library), name: in_string,
@@ -72,7 +65,7 @@ crate::describe! {
         dptr: out?, bytes: out?, library: handle(Library), name: in_string,
     );
     // Its table of the host's functions, without which there are none, is not supported.
-    local cuLibraryGetUnifiedFunction(fptr: special, library: special, symbol: special);
+    local cuLibraryGetUnifiedFunction;
     waiting cuLibraryGetKernelCount(count: out, lib: handle(Library));
     waiting cuLibraryEnumerateKernels(
         kernels: out_handles(Kernel)[numKernels], numKernels: value, lib: handle(Library),
@@ -86,7 +79,7 @@ crate::describe! {
         attrib: value, val: value, kernel: handle(Kernel), dev: value,
     );
     one_way cuKernelSetCacheConfig(kernel: handle(Kernel), config: value, dev: value);
-    local cuKernelGetName(name: special, hfunc: special);
+    local cuKernelGetName;
     local cuKernelGetParamCount(kernel: handle(Kernel), paramCount: out);
     local cuKernelGetParamInfo(
         kernel: handle(Kernel), paramIndex: value, paramOffset: out, paramSize: out?,
@@ -104,10 +97,7 @@ crate::describe! {
         numOptions: value, options: special?, optionValues: special?,
     );
     // Reads the file and adds what is in it.
-    local cuLinkAddFile_v2(
-        state: special, type_: special, path: special, numOptions: special, options: special?,
-        optionValues: special?,
-    );
+    local cuLinkAddFile_v2;
     waiting(by_hand) cuLinkComplete(state: handle(Link), cubinOut: special, sizeOut: special?);
     waiting(by_hand) cuLinkDestroy(state: destroy(Link));
 }

@@ -87,15 +87,8 @@ crate::describe! {
         data: out[dataSize], dataSize: value, attribute: value, devPtr: address, count: value,
     );
     // The descriptor is one of the client, with a ticket in it.
-    local cuMemExportToShareableHandle(
-        shareableHandle: special, handle: special, handleType: special, flags: special,
-    );
-    local cuMemImportFromShareableHandle(
-        handle: special, osHandle: special, shHandleType: special,
-    );
+    local cuMemExportToShareableHandle;
+    local cuMemImportFromShareableHandle;
     // One question for each.
-    local cuMemRangeGetAttributes(
-        data: special, dataSizes: special, attributes: special, numAttributes: special,
-        devPtr: special, count: special,
-    );
+    local cuMemRangeGetAttributes;
 }

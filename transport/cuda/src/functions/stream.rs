@@ -18,8 +18,8 @@ crate::describe! {
     waiting cuStreamGetDevice(hStream: handle(Stream), device: out);
     waiting cuStreamGetCtx(hStream: handle(Stream), pctx: known(Context));
     // There are no green contexts: the client answers null for them, never a number.
-    local cuStreamGetCtx_v2(hStream: special, pCtx: special, pGreenCtx: special?);
-    local cuStreamGetGreenCtx(hStream: special, phCtx: special);
+    local cuStreamGetCtx_v2;
+    local cuStreamGetGreenCtx;
     one_way(client) cuStreamAttachMemAsync(
         hStream: handle(Stream), dptr: address, length: value, flags: value,
     );
@@ -62,23 +62,13 @@ crate::describe! {
     );
     one_way(by_hand) cuLaunchHostFunc(hStream: handle(Stream), fn_: special, userData: special);
     // Travels as cuLaunchHostFunc.
-    local cuLaunchHostFunc_v2(
-        hStream: special, fn_: special, userData: special, syncMode: special,
-    );
+    local cuLaunchHostFunc_v2;
 
     // The client knows which streams are being captured, and asks by an operation of its own.
-    local cuStreamIsCapturing(hStream: special, captureStatus: special);
-    local cuStreamGetCaptureInfo(
-        hStream: special, captureStatus_out: special, id_out: special?,
-    );
-    local cuStreamGetCaptureInfo_v2(
-        hStream: special, captureStatus_out: special, id_out: special?, graph_out: special?,
-        dependencies_out: special?, numDependencies_out: special?,
-    );
-    local cuStreamGetCaptureInfo_v3(
-        hStream: special, captureStatus_out: special, id_out: special?, graph_out: special?,
-        dependencies_out: special?, edgeData_out: special?, numDependencies_out: special?,
-    );
+    local cuStreamIsCapturing;
+    local cuStreamGetCaptureInfo;
+    local cuStreamGetCaptureInfo_v2;
+    local cuStreamGetCaptureInfo_v3;
     waiting(client, creates) cuStreamBeginCapture_v2(hStream: handle(Stream), mode: value);
     waiting(client, creates) cuStreamBeginCaptureToGraph(
         hStream: handle(Stream), hGraph: handle(Graph),

@@ -1,8 +1,7 @@
 //! Copies between the memories of client and device.
 
-use gtrace_protocol::{DecodeError, Reader, Writer};
+use gtrace_protocol::{kinds, members};
 
-use super::Payload;
 use crate::types::driver::CUDA_MEMCPY3D;
 
 /// In place of a stream: the call without `Async`.

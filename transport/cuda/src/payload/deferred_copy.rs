@@ -1,9 +1,7 @@
 //! Copies to page-locked memory of the client that is not awaited: the server keeps the bytes, and the client takes
 //! them when it has waited for something.
 
-use gtrace_protocol::{DecodeError, Reader, Writer};
-
-use super::Payload;
+use gtrace_protocol::members;
 
 /// Bytes of a block of the memory in which the server keeps them.
 pub const BLOCK: usize = 64 << 10;

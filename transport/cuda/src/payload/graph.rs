@@ -1,6 +1,6 @@
 //! Nodes of graphs: added to a graph, or changed in it or where it was instantiated.
 
-use gtrace_protocol::{DecodeError, Reader, Writer};
+use gtrace_protocol::{DecodeError, Reader, Writer, kinds, members};
 
 use super::{Launch, Payload, Pitched};
 

@@ -1,8 +1,6 @@
 //! Functions of the client that run when a stream gets there.
 
-use gtrace_protocol::{DecodeError, Reader, Writer};
-
-use super::Payload;
+use gtrace_protocol::members;
 
 /// `cuLaunchHostFunc` and `cuStreamAddCallback`: when `stream` gets there the server reports `ticket`
 /// to the lane that waits with [`super::HOST_NEXT`], and lets the stream go on at

@@ -1,8 +1,8 @@
 //! Kernel images, and the functions in them.
 
-use gtrace_protocol::{DecodeError, Reader, Writer};
+use gtrace_protocol::{Bounded as _, DecodeError, Reader, Writer, kinds, members};
 
-use super::{PARAMETERS_MAX, Payload, flag};
+use super::{PARAMETERS_MAX, Payload};
 
 /// Most bytes of an image. The largest of a PyTorch installation is some 115 MB.
 pub const IMAGE_MAX: u64 = 1 << 30;
@@ -140,112 +140,27 @@ impl Payload<'_> for JitOptions {
 
 kinds!(LoadKind, "the kind of a load": 0 => Module, 1 => Library);
 
-impl Payload<'_> for Load {
-    fn write(&self, w: &mut Writer) {
-        self.kind.write(w);
-        w.u64(self.handle);
-        w.raw(&self.hash);
-        w.u64(self.size);
-        self.jit.write(w);
-        self.library.write(w);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            kind: LoadKind::read(r)?,
-            handle: r.u64()?,
-            hash: r.array()?,
-            size: size(r)?,
-            jit: JitOptions::read(r)?,
-            library: Payload::read(r)?,
-        })
-    }
-}
-
-fn size(r: &mut Reader<'_>) -> Result<u64, DecodeError> {
-    let len = r.u64()?;
-    match len <= IMAGE_MAX {
-        true => Ok(len),
-        false => Err(DecodeError::TooLong {
-            len,
-            cap: IMAGE_MAX as usize,
-        }),
-    }
-}
-
-impl Payload<'_> for Logs {
-    fn write(&self, w: &mut Writer) {
-        w.bytes(&self.info);
-        w.bytes(&self.error);
-        w.f32(self.wall_ms);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let text = |r: &mut Reader<'_>| -> Result<Vec<u8>, DecodeError> {
-            let len = r.len(LOG_MAX)?;
-            Ok(r.raw(len)?.to_vec())
-        };
-        Ok(Self {
-            info: text(r)?,
-            error: text(r)?,
-            wall_ms: r.f32()?,
-        })
-    }
-}
+members!(Load: kind, handle, hash, size[IMAGE_MAX as usize], jit, library);
+members!(Logs: info[LOG_MAX], error[LOG_MAX], wall_ms);
+members!(Parameter: offset, size);
+members!(ImagePiece: hash, size[IMAGE_MAX as usize], offset[IMAGE_MAX as usize]);
+members!(GetFunction<'a>: handle, of, name[NAME_MAX]);
 
 impl Payload<'_> for Loaded {
     fn write(&self, w: &mut Writer) {
-        w.u8(self.wanted.into());
+        self.wanted.write(w);
         self.logs.write(w);
-        w.u64(self.functions.len() as u64);
-        for (name, info) in &self.functions {
-            w.str(name);
-            info.write(w);
-        }
+        self.functions.write(w);
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut loaded = Self {
-            wanted: flag("whether an image is wanted", r.u8()?)?,
-            logs: Logs::read(r)?,
-            functions: Vec::new(),
-        };
-        for _ in 0..r.len(FUNCTIONS_MAX)? {
-            let name = r.str(NAME_MAX)?.to_owned();
-            loaded.functions.push((name, FunctionInfo::read(r)?));
-        }
-        Ok(loaded)
-    }
-}
-
-impl Payload<'_> for ImagePiece {
-    fn write(&self, w: &mut Writer) {
-        w.raw(&self.hash);
-        w.u64(self.size);
-        w.u64(self.offset);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let (wanted, logs) = (Payload::read(r)?, Payload::read(r)?);
+        let count = r.len(FUNCTIONS_MAX)?;
+        let functions = (0..count).map(|_| Ok((String::at_most(r, NAME_MAX)?, Payload::read(r)?)));
         Ok(Self {
-            hash: r.array()?,
-            size: size(r)?,
-            offset: size(r)?,
-        })
-    }
-}
-
-impl<'a> Payload<'a> for GetFunction<'a> {
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.handle);
-        w.u64(self.of);
-        w.str(self.name);
-    }
-
-    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            handle: r.u64()?,
-            of: r.u64()?,
-            name: r.str(NAME_MAX)?,
+            wanted,
+            logs,
+            functions: functions.collect::<Result<_, DecodeError>>()?,
         })
     }
 }
@@ -264,31 +179,24 @@ impl FunctionInfo {
     }
 }
 
-members!(Parameter: offset, size);
-
 impl Payload<'_> for FunctionInfo {
     fn write(&self, w: &mut Writer) {
-        w.u8(self.parameters.is_some().into());
-        if let Some(parameters) = &self.parameters {
-            parameters.write(w);
-        }
+        self.parameters.write(w);
         self.attributes.write(w);
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut info = Self::default();
-        if flag("whether the layout is known", r.u8()?)? {
-            let parameters: Vec<Parameter> = Payload::read(r)?;
-            if !Self::is_layout(&parameters) {
-                return Err(DecodeError::BadValue {
-                    what: "the layout of a kernel's parameters",
-                    value: parameters.len() as u64,
-                });
-            }
-            info.parameters = Some(parameters);
+        let parameters: Option<Vec<Parameter>> = Payload::read(r)?;
+        match &parameters {
+            Some(parameters) if !Self::is_layout(parameters) => Err(DecodeError::BadValue {
+                what: "the layout of a kernel's parameters",
+                value: parameters.len() as u64,
+            }),
+            _ => Ok(Self {
+                parameters,
+                attributes: Payload::read(r)?,
+            }),
         }
-        info.attributes = Payload::read(r)?;
-        Ok(info)
     }
 }
 
@@ -357,14 +265,24 @@ mod tests {
                 parameters: Some(parameters.collect()),
                 attributes: Vec::new(),
             };
-            let mut w = Writer::default();
-            info.write(&mut w);
-            FunctionInfo::read(&mut Reader::new(w.as_slice())).is_ok()
+            FunctionInfo::read(&mut Reader::new(&info.to_bytes())).is_ok()
         };
         assert!(read(&[(0, 8), (8, 4), (16, PARAMETERS_MAX as u32 - 16)]));
         assert!(!read(&[(0, PARAMETERS_MAX as u32 + 1)]));
         assert!(!read(&[(u32::MAX, 1)]) && !read(&[(0, 8), (u32::MAX, u32::MAX)]));
         assert!(!read(&[(0, 8), (0, 8)]), "the same bytes twice");
+    }
+
+    #[test]
+    fn a_name_has_a_cap() {
+        let read = |len| {
+            let loaded = Loaded {
+                functions: vec![("k".repeat(len), FunctionInfo::default())],
+                ..Loaded::default()
+            };
+            Loaded::read(&mut Reader::new(&loaded.to_bytes())).is_ok()
+        };
+        assert!(read(NAME_MAX) && !read(NAME_MAX + 1));
     }
 
     #[test]
@@ -374,8 +292,6 @@ mod tests {
             size: IMAGE_MAX + 1,
             offset: 0,
         };
-        let mut w = Writer::default();
-        piece.write(&mut w);
-        assert!(ImagePiece::read(&mut Reader::new(w.as_slice())).is_err());
+        assert!(ImagePiece::read(&mut Reader::new(&piece.to_bytes())).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use gtrace_protocol::{DecodeError, Reader, Writer};
 
-use super::{Payload, count};
+use super::Payload;
 
 /// Most bytes of parameters: 32,764 since CUDA 12.1 on compute capability 7.0, 4,096 before.
 pub const PARAMETERS_MAX: usize = 32 << 10;
@@ -144,13 +144,7 @@ impl<'a> Payload<'a> for Launch<'a> {
             });
         }
         let attributes = Attributes(r.raw(len)?);
-        let len = count(r, 1)?;
-        if len > PARAMETERS_MAX {
-            return Err(DecodeError::TooLong {
-                len: len as u64,
-                cap: PARAMETERS_MAX,
-            });
-        }
+        let len = r.len(PARAMETERS_MAX)?;
         Ok(Self {
             function,
             grid,
@@ -207,8 +201,6 @@ mod tests {
             parameters: &parameters,
             ..LAUNCH
         };
-        let mut w = Writer::default();
-        launch.write(&mut w);
-        assert!(Launch::read(&mut Reader::new(w.as_slice())).is_err());
+        assert!(Launch::read(&mut Reader::new(&launch.to_bytes())).is_err());
     }
 }

@@ -1,8 +1,8 @@
 //! The JIT linker (`cuLink*`).
 
-use gtrace_protocol::{DecodeError, Reader, Writer};
+use gtrace_protocol::members;
 
-use super::{JitOptions, Payload};
+use super::JitOptions;
 
 const NAME_MAX: usize = 4096;
 
@@ -29,24 +29,7 @@ pub struct LinkAdd<'a> {
 }
 
 members!(LinkCreate: handle, jit);
-
-impl<'a> Payload<'a> for LinkAdd<'a> {
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.state);
-        w.u32(self.kind);
-        w.str(self.name);
-        self.jit.write(w);
-    }
-
-    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            state: r.u64()?,
-            kind: r.u32()?,
-            name: r.str(NAME_MAX)?,
-            jit: JitOptions::read(r)?,
-        })
-    }
-}
+members!(LinkAdd<'a>: state, kind, name[NAME_MAX], jit);
 
 #[cfg(test)]
 mod tests {

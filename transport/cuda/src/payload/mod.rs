@@ -46,72 +46,6 @@
 //! A bulk copy larger than the link's chunk is cut into frames that stand for themselves: each has
 //! its own address. All but the last have [`gtrace_protocol::Flags::MORE`].
 
-/// [`Payload`] of a structure whose members travel one behind the other.
-macro_rules! members {
-    ($name:ident<$life:lifetime>: $($member:ident),*) => {
-        impl<$life> Payload<$life> for $name<$life> {
-            members!(@ $life $($member),*);
-        }
-    };
-    ($name:ident: $($member:ident),*) => {
-        impl Payload<'_> for $name {
-            members!(@ '_ $($member),*);
-        }
-    };
-    (@ $life:lifetime $($member:ident),*) => {
-        fn write(&self, w: &mut Writer) {
-            $(self.$member.write(w);)*
-        }
-
-        fn read(r: &mut Reader<$life>) -> Result<Self, DecodeError> {
-            Ok(Self { $($member: Payload::read(r)?),* })
-        }
-    };
-}
-
-/// [`Payload`] of an enumeration: a byte for the kind, then its members one behind the other. A byte may stand for the value
-/// of a member too.
-macro_rules! kinds {
-    ($name:ident<$life:lifetime>, $what:literal: $($kinds:tt)*) => {
-        impl<$life> Payload<$life> for $name<$life> {
-            kinds!(@ $life $what: $($kinds)*);
-        }
-    };
-    ($name:ident, $what:literal: $($kinds:tt)*) => {
-        impl Payload<'_> for $name {
-            kinds!(@ '_ $what: $($kinds)*);
-        }
-    };
-    (@ $life:lifetime $what:literal: $(
-        $byte:literal => $kind:ident $({ $($member:ident $(: $value:literal)?),* })? $(($only:ident))?
-    ),* $(,)?) => {
-        fn write(&self, w: &mut Writer) {
-            match self {
-                $(Self::$kind $({ $($member $(: $value)?),* })? $(($only))? => {
-                    w.u8($byte);
-                    $($(kinds!(@write w $member $($value)?);)*)?
-                    $($only.write(w);)?
-                })*
-            }
-        }
-
-        fn read(r: &mut Reader<$life>) -> Result<Self, DecodeError> {
-            Ok(match r.u8()? {
-                $($byte => Self::$kind
-                    $({ $($member: kinds!(@read r $member $($value)?)),* })?
-                    $((kinds!(@read r $only)))?,)*
-                value => {
-                    return Err(DecodeError::BadValue { what: $what, value: value.into() });
-                }
-            })
-        }
-    };
-    (@write $w:ident $member:ident) => { $member.write($w) };
-    (@write $w:ident $member:ident $value:literal) => {};
-    (@read $r:ident $member:ident) => { Payload::read($r)? };
-    (@read $r:ident $member:ident $value:literal) => { $value };
-}
-
 mod copy;
 mod deferred_copy;
 mod graph;
@@ -147,7 +81,8 @@ pub use texture::{
 };
 pub use visible::{Permitted, visible};
 
-use gtrace_protocol::{DecodeError, OpId, Reader, Writer, op_id};
+pub use gtrace_protocol::Payload;
+use gtrace_protocol::{OpId, op_id};
 
 macro_rules! operations {
     ($($(#[$meta:meta])* $constant:ident = $name:literal;)*) => {
@@ -203,117 +138,10 @@ operations! {
 /// Bytes of a ticket.
 pub const TICKET: usize = 32;
 
-/// A payload, to and from bytes.
-pub trait Payload<'a>: Sized {
-    /// Bytes that it has at least.
-    const LEAST: usize = 1;
-
-    /// Appends it.
-    fn write(&self, w: &mut Writer);
-
-    /// Reads it.
-    ///
-    /// # Errors
-    ///
-    /// [`DecodeError`]: the bytes are something else.
-    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError>;
-}
-
-macro_rules! numbers {
-    ($($ty:ident),*) => {$(
-        impl Payload<'_> for $ty {
-            const LEAST: usize = size_of::<Self>();
-
-            fn write(&self, w: &mut Writer) {
-                w.$ty(*self);
-            }
-
-            fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-                r.$ty()
-            }
-        }
-    )*};
-}
-
-numbers!(u8, u32, u64, i32, f32, f64);
-
-impl<'a, T: Payload<'a> + Copy + Default, const N: usize> Payload<'a> for [T; N] {
-    const LEAST: usize = T::LEAST * N;
-
-    fn write(&self, w: &mut Writer) {
-        self.iter().for_each(|each| each.write(w));
-    }
-
-    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let mut all = [T::default(); N];
-        for each in &mut all {
-            *each = T::read(r)?;
-        }
-        Ok(all)
-    }
-}
-
-impl<'a, A: Payload<'a>, B: Payload<'a>> Payload<'a> for (A, B) {
-    const LEAST: usize = A::LEAST + B::LEAST;
-
-    fn write(&self, w: &mut Writer) {
-        self.0.write(w);
-        self.1.write(w);
-    }
-
-    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok((A::read(r)?, B::read(r)?))
-    }
-}
-
-/// As many as the bytes left can hold.
-impl<'a, T: Payload<'a>> Payload<'a> for Vec<T> {
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.len() as u64);
-        self.iter().for_each(|each| each.write(w));
-    }
-
-    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let len = count(r, T::LEAST)?;
-        (0..len).map(|_| T::read(r)).collect()
-    }
-}
-
-fn flag(what: &'static str, value: u8) -> Result<bool, DecodeError> {
-    match value {
-        0 => Ok(false),
-        1 => Ok(true),
-        value => Err(DecodeError::BadValue {
-            what,
-            value: value.into(),
-        }),
-    }
-}
-
-fn put_text(w: &mut Writer, text: Option<&str>) {
-    w.u8(text.is_some().into());
-    if let Some(text) = text {
-        w.str(text);
-    }
-}
-
-fn get_text(r: &mut Reader<'_>, cap: usize) -> Result<Option<String>, DecodeError> {
-    Ok(match flag("a text", r.u8()?)? {
-        true => Some(r.str(cap)?.to_owned()),
-        false => None,
-    })
-}
-
-/// A count that the bytes left can hold, `each` bytes an item: memory taken for it is bounded by
-/// what was sent.
-fn count(r: &mut Reader<'_>, each: usize) -> Result<usize, DecodeError> {
-    let cap = r.left() / each.max(1);
-    r.len(cap)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gtrace_protocol::Reader;
     use proptest::prelude::*;
 
     /// What was written is read, to the last byte, and nothing shorter is.
@@ -321,9 +149,7 @@ mod tests {
         payload: &P,
         bytes: &'a mut Vec<u8>,
     ) {
-        let mut w = Writer::default();
-        payload.write(&mut w);
-        *bytes = w.into_inner();
+        *bytes = payload.to_bytes();
         let bytes: &'a [u8] = bytes;
         let mut r = Reader::new(bytes);
         assert_eq!(&P::read(&mut r).unwrap(), payload);

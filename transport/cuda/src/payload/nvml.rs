@@ -2,9 +2,9 @@
 
 use core::ffi::c_uint;
 
-use gtrace_protocol::{DecodeError, Reader, Writer};
+use gtrace_protocol::{Bounded, DecodeError, Reader, Writer, members};
 
-use super::{Payload, get_text, put_text};
+use super::Payload;
 use crate::types::nvml::{
     nvmlActiveVgpuInstanceInfo_v1_t, nvmlEccSramUniqueUncorrectedErrorCounts_v1_t,
     nvmlEccSramUniqueUncorrectedErrorEntry_v1_t, nvmlProcessDetail_v1_t,
@@ -45,23 +45,7 @@ pub struct Metric {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metrics(pub Vec<Metric>);
 
-impl Payload<'_> for MetricsRequest {
-    fn write(&self, w: &mut Writer) {
-        w.u32(self.version);
-        self.samples.write(w);
-        self.ids.write(w);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let (version, samples) = (r.u32()?, Payload::read(r)?);
-        let ids = 0..r.len(METRICS_MAX)?;
-        Ok(Self {
-            version,
-            samples,
-            ids: ids.map(|_| r.u32()).collect::<Result<_, _>>()?,
-        })
-    }
-}
+members!(MetricsRequest: version, samples, ids[METRICS_MAX]);
 
 impl Payload<'_> for Metric {
     /// Status, value, and three texts that are not there.
@@ -70,14 +54,12 @@ impl Payload<'_> for Metric {
     fn write(&self, w: &mut Writer) {
         w.u32(self.status);
         w.f64(self.value);
-        for text in &self.texts {
-            put_text(w, text.as_deref());
-        }
+        self.texts.iter().for_each(|text| text.write(w));
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let (status, value) = (r.u32()?, r.f64()?);
-        let mut text = || get_text(r, METRIC_TEXT_MAX);
+        let mut text = || Bounded::at_most(r, METRIC_TEXT_MAX);
         Ok(Self {
             status,
             value,
@@ -86,15 +68,7 @@ impl Payload<'_> for Metric {
     }
 }
 
-impl Payload<'_> for Metrics {
-    fn write(&self, w: &mut Writer) {
-        self.0.write(w);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Vec::read(r).map(Self)
-    }
-}
+members!(Metrics: 0);
 
 /// What a structure of NVML says in its first version: its size and 1 (NVML_STRUCT_VERSION).
 pub const fn first_version<S>() -> u32 {
@@ -193,9 +167,7 @@ mod tests {
         };
         comes_back(&asked, &mut bytes);
         asked.ids.push(1);
-        let mut w = Writer::default();
-        asked.write(&mut w);
-        assert!(MetricsRequest::read(&mut Reader::new(w.as_slice())).is_err());
+        assert!(MetricsRequest::read(&mut Reader::new(&asked.to_bytes())).is_err());
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! What the client learns once, to answer by itself from then on.
 
-use gtrace_protocol::{DecodeError, Reader, Writer};
-
-use super::{Payload, get_text, put_text};
+use gtrace_protocol::members;
 
 /// `CUdevice_attribute` values that are asked for. CUDA 13 defines some 150; those that the driver
 /// does not know are left out of the snapshot, and the client answers INVALID_VALUE for them.
@@ -51,62 +49,11 @@ pub struct Snapshot {
     pub devices: Vec<DeviceSnapshot>,
 }
 
-impl Payload<'_> for SnapshotRequest {
-    fn write(&self, w: &mut Writer) {
-        put_text(w, self.visible_devices.as_deref());
-        put_text(w, self.device_order.as_deref());
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            visible_devices: get_text(r, TEXT_MAX)?,
-            device_order: get_text(r, TEXT_MAX)?,
-        })
-    }
-}
-
-impl Payload<'_> for DeviceSnapshot {
-    fn write(&self, w: &mut Writer) {
-        w.str(&self.name);
-        w.raw(&self.uuid);
-        w.raw(&self.uuid_v2);
-        w.str(&self.pci_bus_id);
-        w.u64(self.total_memory);
-        self.attributes.write(w);
-        w.u32(self.primary_flags);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            name: r.str(TEXT_MAX)?.to_owned(),
-            uuid: r.array()?,
-            uuid_v2: r.array()?,
-            pci_bus_id: r.str(TEXT_MAX)?.to_owned(),
-            total_memory: r.u64()?,
-            attributes: Payload::read(r)?,
-            primary_flags: r.u32()?,
-        })
-    }
-}
-
-impl Payload<'_> for Snapshot {
-    fn write(&self, w: &mut Writer) {
-        w.i32(self.driver_version);
-        self.devices.write(w);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let driver_version = r.i32()?;
-        let mut devices = Vec::new();
-        for _ in 0..r.len(DEVICES_MAX)? {
-            devices.push(DeviceSnapshot::read(r)?);
-        }
-        Ok(Self {
-            driver_version,
-            devices,
-        })
-    }
-}
+members!(SnapshotRequest: visible_devices[TEXT_MAX], device_order[TEXT_MAX]);
+members!(DeviceSnapshot:
+    name[TEXT_MAX], uuid, uuid_v2, pci_bus_id[TEXT_MAX], total_memory, attributes, primary_flags
+);
+members!(Snapshot: driver_version, devices[DEVICES_MAX]);
 
 #[cfg(test)]
 mod tests {

@@ -6,9 +6,8 @@
 
 use core::ptr::without_provenance_mut;
 
-use gtrace_protocol::{DecodeError, Reader, Writer};
+use gtrace_protocol::{kinds, members};
 
-use super::{Payload, flag};
 use crate::types::driver::{
     CU_RESOURCE_TYPE_ARRAY, CU_RESOURCE_TYPE_LINEAR, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
     CU_RESOURCE_TYPE_PITCH2D, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC,
@@ -199,28 +198,7 @@ kinds!(Resource, "what a texture is of":
     3 => Pitched { address, format, channels, width, height, pitch },
 );
 members!(View: format, size, parts);
-
-impl Payload<'_> for TextureCreate {
-    fn write(&self, w: &mut Writer) {
-        self.resource.write(w);
-        self.description.write(w);
-        w.u8(self.view.is_some().into());
-        if let Some(view) = &self.view {
-            view.write(w);
-        }
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            resource: Payload::read(r)?,
-            description: Payload::read(r)?,
-            view: match flag("whether a texture has a view", r.u8()?)? {
-                false => None,
-                true => Some(View::read(r)?),
-            },
-        })
-    }
-}
+members!(TextureCreate: resource, description, view);
 
 #[cfg(test)]
 mod tests {

@@ -392,7 +392,7 @@ int main(void) {
     plain();
     copies();
     changed();
-    // A driver may tell such memory from other memory of the host.
+    // A driver may distinguish such memory from other memory of the host.
     if (!is_real())
         changed_twice(context);
     fork_and_join();

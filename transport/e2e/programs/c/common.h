@@ -44,7 +44,7 @@ static inline const char *name_of(CUresult result) {
     } while (0)
 
 // As SHOW, of a call whose error may be reported by the next call that waits: through the network such calls are
-// not answered one by one, unless that is asked for. What it is that is told is the same.
+// not answered one by one, unless that is asked for. The reported error is the same.
 #define SHOW_SOON(call)                                                                                                \
     do {                                                                                                               \
         CUresult shown_ = (call);                                                                                      \
@@ -53,8 +53,8 @@ static inline const char *name_of(CUresult result) {
         printf("%s: %d %s\n", #call, shown_, name_of(shown_));                                                         \
     } while (0)
 
-// Whether the device is a real one, of which GTRACE_REAL_GPU tells these programs. A driver may read what a
-// handle points to, so there a handle that is none is no error to be told but the end of the program; and where a
+// Whether the device is a real one, as GTRACE_REAL_GPU says. A driver may read what a
+// handle points to, so there a handle that is none is no error to be returned but the end of the program; and where a
 // GPU reaches the whole memory of a process, any address may be good.
 static inline int is_real(void) {
     return getenv("GTRACE_REAL_GPU") != NULL;

@@ -1,5 +1,5 @@
 // A call that creates or begins something and succeeds says so, whatever an earlier call did: else nobody would ever
-// end it. The earlier error comes with another call. A call that ends something ends it, and tells the earlier error:
+// end it. The earlier error comes with another call. A call that ends something ends it, and returns the earlier error:
 // else nobody would end it any more.
 #include "common.h"
 
@@ -21,7 +21,7 @@ static void ended(CUresult seen, const char *after) {
     told(seen, CUDA_SUCCESS, after);
 }
 
-// A copy to where nothing is, whose error the client has got by a call that does not tell it.
+// A copy to where nothing is, whose error the client has got by a call that does not return it.
 static CUresult fail_before(void) {
     CUresult seen = fail();
     int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -30,7 +30,7 @@ static CUresult fail_before(void) {
     return seen;
 }
 
-// `end` ends what `ask` asks for, tells the earlier error, and tells it once.
+// `end` ends what `ask` asks for, returns the earlier error, and returns it once.
 #define ENDS(end, ask)                                                                                                 \
     do {                                                                                                               \
         CUresult seen_ = fail_before();                                                                                \

@@ -62,7 +62,7 @@ static void *in_a_thread(void *unused) {
     return NULL;
 }
 
-// With how many rounds of questions the program is told: for counting what they cost.
+// After how many rounds of questions the answer is known: for counting what they cost.
 static void questions(CUstream stream, CUdeviceptr memory, int rounds) {
     record_all(events, stream, memory);
     CHECK(cuStreamSynchronize(stream));

@@ -1,4 +1,4 @@
-// fork: a child may use CUDA if its parent had not begun to; else it is told so, and the parent goes on.
+// fork: a child may use CUDA if its parent had not begun to; else it gets an error, and the parent goes on.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Loads an image of a megabyte, as often as it is told, as a module and as a library.
+// Loads an image of a megabyte, as often as its argument says, as a module and as a library.
 #include "common.h"
 
 enum { SIZE = 1 << 20 };

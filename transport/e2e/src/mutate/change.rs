@@ -100,7 +100,7 @@ pub(super) enum Fate {
     /// It goes on as it is.
     Whole,
     /// These go on in its place, numbered as they should be or as they are; `true` for one that the other side
-    /// must not hear the answer of.
+    /// must not get the answer of.
     Changed {
         frames: Vec<(Frame, bool)>,
         renumber: bool,

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_must_be_the_same() {
+    fn constant_values_must_be_the_same() {
         let name = "nvmlDeviceGetName(device 0, 96): 0 Success name=\"A\"\n";
         assert!(of(name, name, name).different.is_empty());
         let other = name.replace("\"A\"", "\"B\"");

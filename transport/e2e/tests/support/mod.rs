@@ -169,8 +169,8 @@ impl Talking {
         }
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.says.read_to_string(&mut stdout).unwrap();
-        let mut said = self.child.stderr.take().unwrap();
-        said.read_to_string(&mut stderr).unwrap();
+        let mut pipe = self.child.stderr.take().unwrap();
+        pipe.read_to_string(&mut stderr).unwrap();
         (stdout, stderr, status)
     }
 }

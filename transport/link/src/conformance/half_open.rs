@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// A link finds out sooner than TCP does by itself: after 39 s, and on kernels before 6.15 after minutes.
 const SEEN: Duration = Duration::from_secs(30);
 
-/// From now on the socket hears nothing, as if all packets to it were lost on their way.
+/// From now on the socket receives nothing, as if all packets to it were lost on their way.
 fn deafen(socket: &TcpStream) {
     // Classic BPF (linux/filter.h): keep 0 bytes of each packet.
     let mut nothing = libc::sock_filter {

@@ -240,7 +240,7 @@ impl Shared {
     /// The queue pair on which the reading half is to go on, which has `tail` bytes, if the other side
     /// has announced it.
     pub(super) fn switch_in(&self, tail: u64) -> Option<Box<dyn Wire>> {
-        // In one look, as another thread may hear of a later one.
+        // In one look, as another thread may learn of a later one.
         let mut peer_state = self.base.peer_state();
         let (generation, position) = peer_state.switch?;
         if generation != self.base.generation() || self.has_moved() {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Instant;
 
 use gtrace_protocol::{
-    DecodeError, Message, QueuePairs, QueuePairsAnswer, SEGMENT_LEN, Segment, Writer,
+    DecodeError, Message as _, Payload as _, QueuePairs, QueuePairsAnswer, SEGMENT_LEN, Segment,
 };
 
 use crate::buffer::InBuffer;
@@ -260,16 +260,14 @@ impl Sending {
 
     /// Asks for new queue pairs.
     pub(super) fn ask(&mut self, pairs: &QueuePairs) -> Result<(), LinkError> {
-        let mut writer = Writer::default();
-        pairs.write(&mut writer);
-        self.put(Segment::Ask(writer.len() as u32), writer.as_slice())
+        let pairs = pairs.to_bytes();
+        self.put(Segment::Ask(pairs.len() as u32), &pairs)
     }
 
     /// Answers that.
     pub(super) fn answer(&mut self, answer: Result<QueuePairs, String>) -> Result<(), LinkError> {
-        let mut writer = Writer::default();
-        QueuePairsAnswer(answer).write(&mut writer);
-        self.put(Segment::Answer(writer.len() as u32), writer.as_slice())
+        let answer = QueuePairsAnswer(answer).to_bytes();
+        self.put(Segment::Answer(answer.len() as u32), &answer)
     }
 
     fn put(&mut self, segment: Segment, body: &[u8]) -> Result<(), LinkError> {

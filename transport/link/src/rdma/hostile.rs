@@ -10,7 +10,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gtrace_protocol::{QueuePairs, SEGMENT_LEN, Segment};
+use gtrace_protocol::{Payload as _, QueuePairs, SEGMENT_LEN, Segment};
 use gtrace_verbs::{Outcome, VerbsError};
 use rustix::event::{EventfdFlags, eventfd};
 
@@ -368,12 +368,12 @@ pub fn hostile(data: &[u8]) {
                 };
                 let segment: fn(u32) -> Segment = match kind & 1 {
                     0 => {
-                        gtrace_protocol::Message::write(&pairs, &mut writer);
+                        pairs.write(&mut writer);
                         Segment::Ask
                     }
                     _ => {
                         let answer = gtrace_protocol::QueuePairsAnswer(Ok(pairs));
-                        gtrace_protocol::Message::write(&answer, &mut writer);
+                        answer.write(&mut writer);
                         Segment::Answer
                     }
                 };

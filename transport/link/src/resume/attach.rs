@@ -323,8 +323,8 @@ mod tests {
         let shared = severed(client, Duration::from_secs(3600));
         let deadline = Instant::now() + Duration::from_secs(60);
         let error = shared.wait_attached(0, Some(deadline)).unwrap_err();
-        let said = error.to_string();
-        assert!(said.contains("the server has ended"), "{said}");
+        let message = error.to_string();
+        assert!(message.contains("the server has ended"), "{message}");
     }
 
     #[test]

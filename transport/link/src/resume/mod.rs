@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use gtrace_protocol::{Attachment, Death, LaneResumed, Lifecycle, ResumeLane};
+use gtrace_protocol::{ACKNOWLEDGE_EVERY, Attachment, Death, LaneResumed, Lifecycle, ResumeLane};
 
 use self::attach::Client;
 use self::inlet::Inlet;
@@ -30,7 +30,7 @@ use self::tx::ResumeTx;
 use crate::ahead::AheadRx;
 use crate::changes::Changes;
 use crate::channel::Channel;
-use crate::link::{End, Endable, Ended, Ender, Link, LinkError, LinkInfo};
+use crate::link::{End, Endable, Ended, Ender, Link, LinkError, LinkInfo, LinkKind};
 use crate::server::Sessions;
 
 pub(crate) use self::attach::ClientLane;
@@ -39,7 +39,7 @@ pub use self::hostile::hostile;
 
 /// What was read before the other side learns so where nothing else is to be done: it can use the memory again that
 /// lies in a cache.
-const TELL_IDLE: u64 = 512 << 10;
+const ACKNOWLEDGE_IDLE: u64 = 512 << 10;
 /// Between two checks whether the other side has ended, of the deadline, and whether another thread still reads.
 const CHECK: Duration = Duration::from_millis(100);
 
@@ -74,6 +74,8 @@ pub(crate) struct Shared {
     /// What was read here, and what of it the other side knows.
     read: AtomicU64,
     acknowledged: AtomicU64,
+    /// Bytes that are read before the other side learns so, whatever else is to be done.
+    acknowledge_every: u64,
     /// There is no connection.
     severed: AtomicBool,
     /// A thread waits for bytes. It says so while it has the inlet.
@@ -232,6 +234,11 @@ impl Shared {
             peer_read: AtomicU64::new(0),
             read: AtomicU64::new(0),
             acknowledged: AtomicU64::new(0),
+            // Over a Unix socket it costs nothing to speak of, over TCP as much as the cache gains.
+            acknowledge_every: match info.kind {
+                LinkKind::Unix => ACKNOWLEDGE_IDLE,
+                _ => ACKNOWLEDGE_EVERY,
+            },
             severed: AtomicBool::new(false),
             awaited: AtomicBool::new(false),
             changes: Arc::clone(&info.changes),
@@ -394,7 +401,7 @@ impl Shared {
         }
     }
 
-    /// Puts another connection in the place of the one that broke. `say` tells the other side what was received here, if
+    /// Puts another connection in the place of the one that broke. `say` sends the other side what was received here, if
     /// it does not know; nothing else is sent before.
     fn attach(
         &self,

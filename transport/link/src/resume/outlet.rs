@@ -78,7 +78,7 @@ impl Shared {
     }
 
     /// Says what was read, if nobody sends anything at the moment, which would say it too. Does not wait.
-    pub(super) fn tell(&self) {
+    pub(super) fn acknowledge(&self) {
         let mut outlet = match self.outlet.try_lock() {
             Ok(outlet) => outlet,
             Err(TryLockError::Poisoned(held)) => held.into_inner(),
@@ -177,13 +177,13 @@ impl Shared {
 
     /// Forgets what the other side has read.
     pub(super) fn forget(&self, outlet: &mut Outlet) -> Result<(), LinkError> {
-        let said = self.peer_read.load(Ordering::Acquire);
-        match outlet.sent.read_up_to(said) {
+        let position = self.peer_read.load(Ordering::Acquire);
+        match outlet.sent.read_up_to(position) {
             Ok(0) => {}
             Ok(_) => {
-                outlet.kept.forget(said);
+                outlet.kept.forget(position);
                 // Whoever claims to have read what it was not given does not get it.
-                outlet.given = outlet.given.max(said);
+                outlet.given = outlet.given.max(position);
             }
             Err(impossible) => {
                 let error = LinkError::Position(impossible);

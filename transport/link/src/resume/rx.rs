@@ -6,10 +6,8 @@ use std::time::Instant;
 
 use rustix::event::PollFlags;
 
-use gtrace_protocol::TELL_EVERY;
-
 use super::inlet::Pulled;
-use super::{Shared, TELL_IDLE, locked};
+use super::{ACKNOWLEDGE_IDLE, Shared, locked};
 use crate::ahead::Incoming;
 use crate::link::LinkError;
 use crate::spin::{Peer, Spin};
@@ -37,8 +35,8 @@ impl Incoming for ResumeBytes {
     fn receive(&mut self, into: &mut [u8], deadline: Option<Instant>) -> Result<usize, LinkError> {
         let (shared, spin) = (&*self.shared, &mut self.spin);
         loop {
-            if shared.owes(TELL_EVERY) {
-                shared.tell();
+            if shared.owes(shared.acknowledge_every) {
+                shared.acknowledge();
             }
             let (channel, attempt) = {
                 let mut inlet = locked(&shared.inlet);
@@ -62,10 +60,10 @@ impl Incoming for ResumeBytes {
                 shared.wait_attached(attempt, deadline)?;
                 continue;
             };
-            if shared.owes(TELL_IDLE) {
-                shared.tell();
+            if shared.owes(ACKNOWLEDGE_IDLE) {
+                shared.acknowledge();
             }
-            let owed = shared.owes(TELL_EVERY);
+            let owed = shared.owes(shared.acknowledge_every);
             let events = match owed {
                 true => PollFlags::IN | PollFlags::OUT,
                 false => PollFlags::IN,
@@ -74,8 +72,8 @@ impl Incoming for ResumeBytes {
                 .socket()
                 .wait(events, deadline)
                 .until_later(spin, || {
-                    if shared.owes(TELL_EVERY) {
-                        shared.tell();
+                    if shared.owes(shared.acknowledge_every) {
+                        shared.acknowledge();
                     }
                     let mut inlet = locked(&shared.inlet);
                     if inlet.attempt != attempt {
@@ -83,7 +81,7 @@ impl Incoming for ResumeBytes {
                     }
                     Ok(match shared.pull(&mut inlet, into)? {
                         // Room is waited for no more: a socket has it nearly always, so that no wait would sleep.
-                        Pulled::Nothing if owed && !shared.owes(TELL_EVERY) => {
+                        Pulled::Nothing if owed && !shared.owes(shared.acknowledge_every) => {
                             Some(Pulled::Nothing)
                         }
                         Pulled::Nothing => None,

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use gtrace_protocol::{ClientHello, Piece, SessionId, TELL_EVERY};
+use gtrace_protocol::{ACKNOWLEDGE_EVERY, ClientHello, Piece, SessionId};
 
 use super::inlet::{Inlet, Pulled};
 use super::rx::ResumeBytes;
-use super::{Attached, Shared, Side, TELL_IDLE, locked};
+use super::{ACKNOWLEDGE_IDLE, Attached, Shared, Side, locked};
 use crate::ahead::Incoming as _;
 use crate::channel::Channel;
-use crate::link::{Endable, LinkError, LinkInfo};
+use crate::link::{Endable, LinkError, LinkInfo, LinkKind};
 use crate::server::{Admitted, OneSession, Sessions};
 use crate::socket::Socket;
 use crate::stream::Stream;
@@ -77,16 +77,6 @@ impl Narrow {
     }
 }
 
-impl Endable for Narrow {
-    fn end(&self) {
-        self.socket.end();
-    }
-
-    fn is_alive(&self) -> bool {
-        self.socket.is_alive()
-    }
-}
-
 impl Channel for Narrow {
     fn socket(&self) -> &Socket {
         &self.socket
@@ -115,20 +105,20 @@ impl Channel for Narrow {
 
 /// Else the other side, which waits for room, would wait for ever.
 #[test]
-fn what_was_read_counts_as_told_once_all_of_it_went_out() {
+fn what_was_read_counts_as_acknowledged_once_all_of_it_went_out() {
     let (socket, info, _theirs) = connection();
     let channel = Narrow::new(socket, &[Some(5)]);
     let lane = lane(Arc::clone(&channel) as Arc<dyn Channel>, &info);
-    lane.read.store(TELL_IDLE, Ordering::Release);
-    lane.tell();
-    assert!(lane.owes(TELL_IDLE), "five bytes of it went out");
+    lane.read.store(ACKNOWLEDGE_IDLE, Ordering::Release);
+    lane.acknowledge();
+    assert!(lane.owes(ACKNOWLEDGE_IDLE), "five bytes of it went out");
     for _ in 0..2 {
-        lane.tell();
+        lane.acknowledge();
     }
     assert!(!lane.owes(1));
     let head = Piece {
         len: 0,
-        read: TELL_IDLE,
+        read: ACKNOWLEDGE_IDLE,
     };
     assert_eq!(*locked(&channel.sent), head.to_bytes().repeat(2));
 }
@@ -139,9 +129,9 @@ fn nothing_follows_a_piece_whose_rest_could_not_be_sent() {
     let (socket, info, _theirs) = connection();
     let channel = Narrow::new(socket, &[Some(5), None]);
     let lane = lane(Arc::clone(&channel) as Arc<dyn Channel>, &info);
-    lane.read.store(TELL_IDLE, Ordering::Release);
+    lane.read.store(ACKNOWLEDGE_IDLE, Ordering::Release);
     for _ in 0..3 {
-        lane.tell();
+        lane.acknowledge();
     }
     assert_eq!(locked(&channel.sent).len(), 5);
     assert!(lane.severed.load(Ordering::Acquire));
@@ -206,11 +196,29 @@ fn a_thread_that_had_no_room_to_say_what_it_read_sleeps_once_it_has_said_it() {
     let (socket, info, _theirs) = connection();
     let channel = Narrow::new(socket, &[Some(0), Some(0)]);
     let lane = lane(channel, &info);
-    lane.read.store(TELL_EVERY, Ordering::Release);
+    lane.read.store(ACKNOWLEDGE_EVERY, Ordering::Release);
     let deadline = Instant::now() + Duration::from_millis(50);
     let late = ResumeBytes::new(Arc::clone(&lane)).receive(&mut [0; 64], Some(deadline));
     assert!(matches!(late, Err(LinkError::TimedOut(_))), "{late:?}");
     assert!(!lane.owes(1));
+}
+
+/// The other side sends large copies from the memory again that was read: the less of it, the more lies in a cache.
+#[test]
+fn a_reader_that_never_waits_says_more_often_over_a_unix_socket_what_it_read() {
+    for (kind, says) in [(LinkKind::Unix, true), (LinkKind::Tcp, false)] {
+        let (socket, mut info, mut theirs) = connection();
+        info.kind = kind;
+        let channel = Narrow::new(socket, &[]);
+        let lane = lane(Arc::clone(&channel) as Arc<dyn Channel>, &info);
+        lane.read.store(ACKNOWLEDGE_IDLE, Ordering::Release);
+        let head = Piece { len: 3, read: 0 };
+        let piece = [&head.to_bytes()[..], b"abc"].concat();
+        theirs.write_all(&piece).unwrap();
+        let received = ResumeBytes::new(lane).receive(&mut [0; 8], None);
+        assert!(matches!(received, Ok(3)), "{kind}: {received:?}");
+        assert_eq!(!locked(&channel.sent).is_empty(), says, "{kind}");
+    }
 }
 
 #[test]

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use gtrace_protocol::TELL_EVERY;
 use rustix::event::{PollFd, PollFlags};
 
 use super::kept::TOGETHER;
@@ -108,8 +107,8 @@ impl ResumeTx {
             return shared.wait_attached(attempt, None);
         }
         // Each waits for the other where both have read much and not said so.
-        if shared.owes(TELL_EVERY) {
-            shared.tell();
+        if shared.owes(shared.acknowledge_every) {
+            shared.acknowledge();
         }
         let deadline = std::time::Instant::now() + POLL;
         match shared.listen()? {

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use gtrace_protocol::{Message as _, RefusalKind, Refused, Writer, control};
+use gtrace_protocol::{Payload as _, RefusalKind, Refused, control};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
@@ -173,9 +173,7 @@ impl TlsHandshake {
     /// Tells a client inside TLS why it is refused, as far as the socket takes that at once, and waits a moment for it to
     /// read. For a handshake that is done; the caller closes the connection.
     pub fn refuse(mut self, socket: BorrowedFd<'_>, kind: RefusalKind, reason: &str) {
-        let mut writer = Writer::default();
-        Refused::new(kind, reason).write(&mut writer);
-        let bytes = frame(control::REFUSED, writer.as_slice());
+        let bytes = frame(control::REFUSED, &Refused::new(kind, reason).to_bytes());
         // A client that has gone needs no reason.
         if self.connection.writer().write_all(&bytes).is_ok() {
             self.connection.send_close_notify();

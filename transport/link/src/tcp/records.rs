@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 use super::certificates::provider;
 use super::handshake::{RECORD_HEAD, RECORD_MAX, TlsSecrets};
 use crate::channel::Channel;
-use crate::link::{Endable, LinkError};
+use crate::link::LinkError;
 use crate::socket::Socket;
 
 /// Encrypted bytes that wait for the socket at most, before more are encrypted.
@@ -427,16 +427,6 @@ impl Channel for RecordChannel {
 
     fn drain(&self) -> Result<Option<()>, LinkError> {
         self.flush(&mut self.outgoing())
-    }
-}
-
-impl Endable for RecordChannel {
-    fn end(&self) {
-        self.socket.end();
-    }
-
-    fn is_alive(&self) -> bool {
-        self.socket.is_alive()
     }
 }
 

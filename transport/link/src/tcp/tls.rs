@@ -10,7 +10,7 @@ use rustls::Connection;
 
 use crate::buffer::InBuffer;
 use crate::channel::Channel;
-use crate::link::{Endable, LinkError};
+use crate::link::LinkError;
 use crate::printable;
 use crate::socket::{self, Socket};
 use crate::spin::Spin;
@@ -231,16 +231,6 @@ impl Channel for TlsChannel {
 
 /// Plain bytes that are encrypted before they are sent: some records of TLS.
 const PIECE: usize = 64 << 10;
-
-impl Endable for TlsChannel {
-    fn end(&self) {
-        self.socket.end();
-    }
-
-    fn is_alive(&self) -> bool {
-        self.socket.is_alive()
-    }
-}
 
 impl Drop for TlsChannel {
     fn drop(&mut self) {

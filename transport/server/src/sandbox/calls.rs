@@ -215,7 +215,7 @@ fn rules(confinement: &Confinement, own: u64) -> Result<Rules, seccompiler::Back
     }
     // Workers of one credential have one user, who may set how his processes are scheduled and where their memory is.
     // sched_setaffinity(2) is not among these: by it a thread sets where another one of its own process runs, and a filter
-    // cannot tell the two apart.
+    // cannot distinguish the two.
     for call in [
         libc::SYS_prlimit64,
         libc::SYS_sched_setparam,

@@ -125,8 +125,7 @@ mod uploads;
 pub(crate) use uploads::Uploads;
 
 fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
-    let Upload { to, stream } = Upload::read(r)?;
-    r.end()?;
+    let Upload { to, stream } = Upload::whole(r)?;
     let when = When::of(exec, stream)?;
     let by_driver = !matches!(when, When::Here);
     if by_driver && exec.bulk_left >= LOCKED_MIN && exec.staging.may_lock(Direction::ToDevice) {
@@ -152,8 +151,7 @@ fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
         len,
         chunk,
         stream,
-    } = Download::read(r)?;
-    r.end()?;
+    } = Download::whole(r)?;
     let when = When::of(exec, stream)?;
     let by_driver = !matches!(when, When::Here);
     let large = len.min(chunk.into()) >= LOCKED_MIN as u64;

@@ -34,8 +34,7 @@ pub(crate) fn defer_copy(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
         from,
         len,
         stream,
-    } = DeferredCopy::read(r)?;
-    r.end()?;
+    } = DeferredCopy::whole(r)?;
     let (Ok(real), Ok(len)) = (
         exec.handles.real(Kind::Stream, stream),
         usize::try_from(len),
@@ -62,8 +61,7 @@ pub(crate) fn defer_copy(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
 /// Sends what is complete, once the copy that is waited for is. It does not wait for ever: it checks for
 /// frames that the client sends behind this.
 pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
-    let ticket = r.u64()?;
-    r.end()?;
+    let ticket = u64::whole(r)?;
     let session = Arc::clone(&exec.session);
     let look = look(exec, &session);
     if exec.request.context == 0 {

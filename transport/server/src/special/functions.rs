@@ -310,8 +310,7 @@ pub(super) fn of_image(
 
 /// A function or kernel by its name. Answered with [`FunctionInfo`] if the client waits for it.
 fn get(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer, (of, what): (Kind, Kind)) -> Called {
-    let get = GetFunction::read(r)?;
-    r.end()?;
+    let get = GetFunction::whole(r)?;
     exec.handles.check_minted(what, get.handle)?;
     let parent = exec.handles.real(of, get.of)?;
     let name = CString::new(get.name).map_err(|_| INVALID_VALUE)?;

@@ -18,7 +18,7 @@ use gtrace_cuda::Kind;
 use gtrace_cuda::types::driver::{
     CUDA_GRAPH_INSTANTIATE_PARAMS, CUgraph, CUgraphExec, CUgraphExecUpdateResultInfo, CUgraphNode,
 };
-use gtrace_protocol::{Reader, Writer};
+use gtrace_protocol::{Payload as _, Reader, Writer};
 
 use super::{NOT_SUPPORTED, checked, code_of};
 use crate::exec::{Called, Code, Exec};
@@ -125,8 +125,7 @@ fn update(
 
 /// Has what was instantiated do what another graph does.
 pub(crate) fn graph_update(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
-    let (target, graph) = (r.u64()?, r.u64()?);
-    r.end()?;
+    let (target, graph) = <(u64, u64)>::whole(r)?;
     let found = exec
         .handles
         .real(Kind::GraphExec, target)

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use gtrace_cuda::types::driver as cuda;
-use gtrace_protocol::{Reader, Writer};
+use gtrace_protocol::{Payload as _, Reader, Writer};
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS};
 use crate::exec::{Called, Code, Exec};
@@ -55,8 +55,7 @@ fn unregister(driver: &Driver, at: *mut c_void) -> bool {
 /// Maps and registers memory at addresses of the client. Of what it counts towards the client's limit each page does so once,
 /// however many ranges have it.
 pub(crate) fn map_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
-    let (bytes, address) = (r.u64()?, r.u64()?);
-    r.end()?;
+    let (bytes, address) = <(u64, u64)>::whole(r)?;
     let (session, driver) = (Arc::clone(&exec.session), exec.driver);
     let span = session
         .host_memory
@@ -87,8 +86,7 @@ pub(crate) fn map_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> C
 
 /// Takes it away, once the work of the context is done.
 pub(crate) fn unmap_host(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
-    let (address, bytes) = (r.u64()?, r.u64()?);
-    r.end()?;
+    let (address, bytes) = <(u64, u64)>::whole(r)?;
     let (session, driver) = (Arc::clone(&exec.session), exec.driver);
     let removed = relaxed(driver, || {
         // While a stream is captured nobody may wait for its context; to unregister memory the driver waits itself.

@@ -56,8 +56,7 @@ fn put(
     r: &mut Reader<'_>,
     put: impl FnOnce(CUstream, *mut c_void) -> u32,
 ) -> Called {
-    let HostFunction { stream, ticket } = HostFunction::read(r)?;
-    r.end()?;
+    let HostFunction { stream, ticket } = HostFunction::whole(r)?;
     let stream = exec.handles.real(Kind::Stream, stream)?.cast();
     Ok(code_of(checked(put(stream, data_of(exec, ticket)))))
 }
@@ -101,8 +100,7 @@ pub(crate) fn host_next(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> 
 
 /// The client's function has returned.
 pub(crate) fn host_done(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
-    let call = r.u64()?;
-    r.end()?;
+    let call = u64::whole(r)?;
     exec.session.hosts.done(call);
     Ok(SUCCESS)
 }

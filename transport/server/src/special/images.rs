@@ -34,8 +34,7 @@ pub(super) fn take_bulk(exec: &mut Exec) -> Result<Vec<u8>, CallError> {
 
 /// A piece of an image.
 pub(crate) fn image(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
-    let piece = ImagePiece::read(r)?;
-    r.end()?;
+    let piece = ImagePiece::whole(r)?;
     let bytes = take_bulk(exec)?;
     Ok(
         match exec.session.images.piece(exec.number, &piece, &bytes) {
@@ -71,8 +70,7 @@ fn image_of(exec: &mut Exec, load: &Load) -> Result<Result<Found, Code>, CallErr
 }
 
 fn load(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
-    let load = Load::read(r)?;
-    r.end()?;
+    let load = Load::whole(r)?;
     let kind = match load.kind {
         LoadKind::Module => Kind::Module,
         LoadKind::Library => Kind::Library,

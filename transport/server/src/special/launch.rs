@@ -167,15 +167,13 @@ fn launch_ex(exec: &Exec, launch: &Launch<'_>, cooperative: bool) -> Result<(), 
 
 /// A launch.
 pub(crate) fn cuLaunchKernel(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
-    let launch = Launch::read(r)?;
-    r.end()?;
+    let launch = Launch::whole(r)?;
     Ok(code_of(plain(exec, &launch)))
 }
 
 /// A launch with attributes.
 pub(crate) fn cuLaunchKernelEx(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
-    let launch = Launch::read(r)?;
-    r.end()?;
+    let launch = Launch::whole(r)?;
     Ok(code_of(launch_ex(exec, &launch, false)))
 }
 
@@ -186,8 +184,7 @@ pub(crate) fn cuLaunchCooperativeKernel(
     r: &mut Reader<'_>,
     _: &mut Writer,
 ) -> Called {
-    let launch = Launch::read(r)?;
-    r.end()?;
+    let launch = Launch::whole(r)?;
     Ok(code_of(launch_ex(exec, &launch, true)))
 }
 
@@ -197,8 +194,7 @@ fn occupancy(
     w: &mut Writer,
     call: Option<unsafe extern "C" fn(*mut c_int, CUfunction, *const CUlaunchConfig) -> u32>,
 ) -> Called {
-    let launch = Launch::read(r)?;
-    r.end()?;
+    let launch = Launch::whole(r)?;
     let call = call.ok_or(NOT_SUPPORTED)?;
     let mut answer: c_int = 0;
     configured(exec, &launch, false, |config, function, _| {

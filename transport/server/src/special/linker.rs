@@ -147,8 +147,7 @@ fn with_states<T>(use_it: impl FnOnce(&mut HashMap<usize, Jit>) -> T) -> T {
 
 /// Begins a link.
 pub(crate) fn cuLinkCreate_v2(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
-    let create = LinkCreate::read(r)?;
-    r.end()?;
+    let create = LinkCreate::whole(r)?;
     let call = exec.driver.cuLinkCreate_v2.ok_or(NOT_SUPPORTED)?;
     exec.handles.check_minted(Kind::Link, create.handle)?;
     let mut jit = Jit::new(&create.jit)?;
@@ -177,8 +176,7 @@ fn input(mut data: Vec<u8>) -> Result<(Vec<u8>, usize), Code> {
 
 /// Adds an input to a link.
 pub(crate) fn cuLinkAddData_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
-    let add = LinkAdd::read(r)?;
-    r.end()?;
+    let add = LinkAdd::whole(r)?;
     let data = input(take_bulk(exec)?);
     let call = exec.driver.cuLinkAddData_v2.ok_or(NOT_SUPPORTED)?;
     let _in_use = in_use();
@@ -212,8 +210,7 @@ pub(crate) fn cuLinkAddData_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writ
 
 /// Ends a link: the image.
 pub(crate) fn cuLinkComplete(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
-    let handle = r.u64()?;
-    r.end()?;
+    let handle = u64::whole(r)?;
     let call = exec.driver.cuLinkComplete.ok_or(NOT_SUPPORTED)?;
     let image = complete(exec, handle, call, w)?;
     let chunk = exec.link.info.chunk;
@@ -259,8 +256,7 @@ fn end(state: usize, destroy: impl FnOnce() -> u32) -> u32 {
 
 /// Forgets a link.
 pub(crate) fn cuLinkDestroy(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
-    let handle = r.u64()?;
-    r.end()?;
+    let handle = u64::whole(r)?;
     let call = exec.driver.cuLinkDestroy.ok_or(NOT_SUPPORTED)?;
     let _in_use = in_use();
     let state = exec.handles.real(Kind::Link, handle)?;

@@ -280,8 +280,7 @@ pub(crate) fn nvmlSystemEventSetCreate(
     r: &mut Reader<'_>,
     _: &mut Writer,
 ) -> Called {
-    let set = r.u64()?;
-    r.end()?;
+    let set = u64::whole(r)?;
     let hides = exec.session.start.limits.gpus.is_some();
     let call = exec
         .nvml
@@ -311,8 +310,7 @@ pub(crate) fn nvmlSystemEventSetFree(
     r: &mut Reader<'_>,
     _: &mut Writer,
 ) -> Called {
-    let handle = r.u64()?;
-    r.end()?;
+    let handle = u64::whole(r)?;
     let call = exec.nvml.nvmlSystemEventSetFree.ok_or(NOT_SUPPORTED)?;
     let set = real(exec, Kind::NvmlSystemEventSet, handle)?;
     let mut request = nvmlSystemEventSetFreeRequest_v1_t {
@@ -333,8 +331,7 @@ pub(crate) fn nvmlSystemRegisterEvents(
     r: &mut Reader<'_>,
     _: &mut Writer,
 ) -> Called {
-    let (set, types) = (r.u64()?, r.u64()?);
-    r.end()?;
+    let (set, types) = <(u64, u64)>::whole(r)?;
     let call = exec.nvml.nvmlSystemRegisterEvents.ok_or(NOT_SUPPORTED)?;
     let set = real(exec, Kind::NvmlSystemEventSet, set)?;
     let mut request = nvmlSystemRegisterEventRequest_v1_t {
@@ -422,8 +419,7 @@ pub(crate) fn nvmlComputeInstanceGetInfo_v2(
 
 /// What was between two samples.
 pub(crate) fn nvmlGpmMetricsGet(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
-    let asked = MetricsRequest::read(r)?;
-    r.end()?;
+    let asked = MetricsRequest::whole(r)?;
     let call = exec.nvml.nvmlGpmMetricsGet.ok_or(NOT_SUPPORTED)?;
     let [first, second] = asked
         .samples
@@ -517,39 +513,6 @@ fn listed<T, S: Listed>(
     Ok(code)
 }
 
-macro_rules! listed {
-    ($($(#[$meta:meta])* $name:ident of $kind:ident;)*) => {$(
-        $(#[$meta])*
-        pub(crate) fn $name(
-            exec: &mut Exec,
-            r: &mut Reader<'_>,
-            w: &mut Writer,
-        ) -> Called {
-            let call = exec.nvml.$name;
-            listed(exec, r, w, Kind::$kind, call)
-        }
-    )*};
-}
-
-listed! {
-    /// How much each process has used a device.
-    nvmlDeviceGetProcessesUtilizationInfo of NvmlDevice;
-    /// Processes on a device.
-    nvmlDeviceGetRunningProcessDetailList of NvmlDevice;
-    /// Where errors of a device's SRAM were.
-    nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts of NvmlDevice;
-    /// How much each virtual GPU has used a device.
-    nvmlDeviceGetVgpuInstancesUtilizationInfo of NvmlDevice;
-    /// How much each process of a virtual GPU has used a device.
-    nvmlDeviceGetVgpuProcessesUtilizationInfo of NvmlDevice;
-    /// Virtual GPUs that run in a GPU instance.
-    nvmlGpuInstanceGetActiveVgpus of NvmlGpuInstance;
-    /// Types of virtual GPUs that there is room for in a GPU instance.
-    nvmlGpuInstanceGetCreatableVgpus of NvmlGpuInstance;
-    /// Where virtual GPUs of a type can be in a GPU instance.
-    nvmlGpuInstanceGetVgpuTypeCreatablePlacements of NvmlGpuInstance;
-}
-
 /// More places for instances than any device has. NVML takes a list for large enough.
 const PLACES: usize = 64;
 
@@ -568,9 +531,8 @@ fn placements<T, P: Copy>(
     let (of, profile) = (r.u64()?, r.u32()?);
     let call = call.ok_or(NOT_SUPPORTED)?;
     let of = real(exec, kind, of)?;
-    let wanted = wire::take_flag(r)?;
-    let room = r.u32()?;
-    r.end()?;
+    let wanted = r.flag("whether a pointer is there")?;
+    let room = u32::whole(r)?;
     let mut count = 0;
     // SAFETY: a device or instance that the client has, and a number to write to.
     let mut code = unsafe { call(of, profile, ptr::null_mut(), &raw mut count) }.cast_signed();
@@ -596,28 +558,6 @@ fn placements<T, P: Copy>(
     Ok(code)
 }
 
-/// Where GPU instances of a profile can be in a device.
-pub(crate) fn nvmlDeviceGetGpuInstancePossiblePlacements_v2(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Called {
-    let call = exec.nvml.nvmlDeviceGetGpuInstancePossiblePlacements_v2;
-    placements(exec, r, w, Kind::NvmlDevice, call)
-}
-
-/// Where compute instances of a profile can be in a GPU instance.
-pub(crate) fn nvmlGpuInstanceGetComputeInstancePossiblePlacements(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Called {
-    let call = exec
-        .nvml
-        .nvmlGpuInstanceGetComputeInstancePossiblePlacements;
-    placements(exec, r, w, Kind::NvmlGpuInstance, call)
-}
-
 /// The instances of a profile that there are, of the kind `made`.
 fn instances<T, I>(
     exec: &Exec,
@@ -626,8 +566,7 @@ fn instances<T, I>(
     (kind, made): (Kind, Kind),
     call: ByProfile<T, *mut I>,
 ) -> Called {
-    let (of, profile) = (r.u64()?, r.u32()?);
-    r.end()?;
+    let (of, profile) = <(u64, u32)>::whole(r)?;
     let call = call.ok_or(NOT_SUPPORTED)?;
     let of = real(exec, kind, of)?;
     let mut found: [*mut I; PLACES] = [ptr::null_mut(); PLACES];
@@ -644,24 +583,44 @@ fn instances<T, I>(
     Ok(code)
 }
 
-/// The GPU instances of a device that have a profile.
-pub(crate) fn nvmlDeviceGetGpuInstances(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Called {
-    let call = exec.nvml.nvmlDeviceGetGpuInstances;
-    let kinds = (Kind::NvmlDevice, Kind::NvmlGpuInstance);
-    instances(exec, r, w, kinds, call)
+/// Calls that one of the functions above answers, and of which kinds of objects they are.
+macro_rules! answered {
+    ($($(#[$meta:meta])* $name:ident by $how:ident of $kinds:expr;)*) => {$(
+        $(#[$meta])*
+        pub(crate) fn $name(
+            exec: &mut Exec,
+            r: &mut Reader<'_>,
+            w: &mut Writer,
+        ) -> Called {
+            let call = exec.nvml.$name;
+            $how(exec, r, w, $kinds, call)
+        }
+    )*};
 }
 
-/// The compute instances of a GPU instance that have a profile.
-pub(crate) fn nvmlGpuInstanceGetComputeInstances(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Called {
-    let call = exec.nvml.nvmlGpuInstanceGetComputeInstances;
-    let kinds = (Kind::NvmlGpuInstance, Kind::NvmlComputeInstance);
-    instances(exec, r, w, kinds, call)
+answered! {
+    /// How much each process has used a device.
+    nvmlDeviceGetProcessesUtilizationInfo by listed of Kind::NvmlDevice;
+    /// Processes on a device.
+    nvmlDeviceGetRunningProcessDetailList by listed of Kind::NvmlDevice;
+    /// Where errors of a device's SRAM were.
+    nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts by listed of Kind::NvmlDevice;
+    /// How much each virtual GPU has used a device.
+    nvmlDeviceGetVgpuInstancesUtilizationInfo by listed of Kind::NvmlDevice;
+    /// How much each process of a virtual GPU has used a device.
+    nvmlDeviceGetVgpuProcessesUtilizationInfo by listed of Kind::NvmlDevice;
+    /// Virtual GPUs that run in a GPU instance.
+    nvmlGpuInstanceGetActiveVgpus by listed of Kind::NvmlGpuInstance;
+    /// Types of virtual GPUs that there is room for in a GPU instance.
+    nvmlGpuInstanceGetCreatableVgpus by listed of Kind::NvmlGpuInstance;
+    /// Where virtual GPUs of a type can be in a GPU instance.
+    nvmlGpuInstanceGetVgpuTypeCreatablePlacements by listed of Kind::NvmlGpuInstance;
+    /// Where GPU instances of a profile can be in a device.
+    nvmlDeviceGetGpuInstancePossiblePlacements_v2 by placements of Kind::NvmlDevice;
+    /// Where compute instances of a profile can be in a GPU instance.
+    nvmlGpuInstanceGetComputeInstancePossiblePlacements by placements of Kind::NvmlGpuInstance;
+    /// The GPU instances of a device that have a profile.
+    nvmlDeviceGetGpuInstances by instances of (Kind::NvmlDevice, Kind::NvmlGpuInstance);
+    /// The compute instances of a GPU instance that have a profile.
+    nvmlGpuInstanceGetComputeInstances by instances of (Kind::NvmlGpuInstance, Kind::NvmlComputeInstance);
 }

@@ -154,8 +154,7 @@ fn make(
 }
 
 fn copy(exec: &mut Exec, r: &mut Reader<'_>, shape: Shape) -> Called {
-    let copy = Pitched::read(r)?;
-    r.end()?;
+    let copy = Pitched::whole(r)?;
     let when = When::of(exec, copy.stream)?;
     let how = How { shape, when };
     let description = description(exec, &copy)?;

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::sync::Arc;
 
 use gtrace_cuda::types::driver as cuda;
-use gtrace_protocol::{Reader, Writer};
+use gtrace_protocol::{Payload as _, Reader, Writer};
 use tracing::warn;
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, code_of};
@@ -20,8 +20,7 @@ const OPERATING_SYSTEM: Code = 304;
 
 /// A ticket for memory, by which every client of the same credential can open it.
 pub(crate) fn export_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
-    let handle = r.u64()?;
-    r.end()?;
+    let handle = u64::whole(r)?;
     let session = Arc::clone(&exec.session);
     // It must not end meanwhile.
     let mut physical = session.physical.lock();

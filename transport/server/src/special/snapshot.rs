@@ -190,8 +190,7 @@ fn set_environment(exec: &Exec, request: &SnapshotRequest) {
 /// Starts the driver, once a session, and says what it found.
 pub(crate) fn snapshot(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     static STARTED: OnceLock<Result<(), Code>> = OnceLock::new();
-    let request = SnapshotRequest::read(r)?;
-    r.end()?;
+    let request = SnapshotRequest::whole(r)?;
     let driver = exec.driver;
     (*STARTED.get_or_init(|| {
         set_environment(exec, &request);

@@ -71,8 +71,7 @@ fn made(exec: &Exec, w: &mut Writer, kind: Object, object: u64) -> Called {
 
 /// Makes a texture.
 pub(crate) fn cuTexObjectCreate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
-    let create = TextureCreate::read(r)?;
-    r.end()?;
+    let create = TextureCreate::whole(r)?;
     if exec.session.objects.lock().len() >= HANDLES_MAX {
         return Ok(OUT_OF_MEMORY);
     }
@@ -82,8 +81,7 @@ pub(crate) fn cuTexObjectCreate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Wri
 
 /// Makes a surface.
 pub(crate) fn cuSurfObjectCreate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
-    let given = Resource::read(r)?;
-    r.end()?;
+    let given = Resource::whole(r)?;
     if exec.session.objects.lock().len() >= HANDLES_MAX {
         return Ok(OUT_OF_MEMORY);
     }
@@ -92,8 +90,7 @@ pub(crate) fn cuSurfObjectCreate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Wr
 }
 
 fn destroy(exec: &Exec, r: &mut Reader<'_>, kind: Object) -> Called {
-    let object = r.u64()?;
-    r.end()?;
+    let object = u64::whole(r)?;
     let call = match kind {
         Object::Surface => exec.driver.cuSurfObjectDestroy,
         _ => exec.driver.cuTexObjectDestroy,

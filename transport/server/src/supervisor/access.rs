@@ -25,12 +25,12 @@ pub(super) struct Known {
 }
 
 /// Why somebody is not let in: for the log, and the word by which it is counted.
-pub(super) struct Stranger {
+pub(super) struct Rejection {
     pub(super) why: String,
     pub(super) label: &'static str,
 }
 
-impl From<Denied> for Stranger {
+impl From<Denied> for Rejection {
     fn from(denied: Denied) -> Self {
         let label = match &denied {
             Denied::Expired { .. } => "expired",
@@ -145,7 +145,7 @@ impl Access {
     pub(super) fn by_token(
         &self,
         beginning: &Beginning,
-    ) -> Result<(Option<ConnectionKey>, Option<Known>), Stranger> {
+    ) -> Result<(Option<ConnectionKey>, Option<Known>), Rejection> {
         if let Some(token) = &self.token
             && let Some(key) = beginning.key_of(token.secret())
         {
@@ -179,7 +179,7 @@ impl Access {
     pub(super) fn by_certificate(
         &self,
         certificate: Option<&CertificateDer<'static>>,
-    ) -> Result<Known, Stranger> {
+    ) -> Result<Known, Rejection> {
         let access = self.now();
         let credentials = access
             .as_ref()
@@ -213,10 +213,10 @@ impl Access {
 
 impl Known {
     /// Running a program is no reading.
-    fn may_run(self) -> Result<Self, Stranger> {
+    fn may_run(self) -> Result<Self, Rejection> {
         match self.credential.role {
             Role::Operate => Ok(self),
-            Role::Read => Err(Stranger {
+            Role::Read => Err(Rejection {
                 why: format!(
                     "the {}, whose role is read: running programs takes operate",
                     self.credential

@@ -9,7 +9,7 @@ use gtrace_link::{Beginning, ConnectionKey, Stream, TlsHandshake, TlsSecrets};
 use gtrace_protocol::{Preamble, RefusalKind};
 use tracing::{debug, info, warn};
 
-use super::access::{Known, Stranger};
+use super::access::{Known, Rejection};
 use super::listen::{Begun, Pending, Route, Securing, gives_way};
 use super::workers::{self, Worker};
 use super::{PENDING_MAX, Supervisor, share};
@@ -104,10 +104,16 @@ impl Supervisor {
     ) {
         warn!("{}: refused: {reason}", pending.peer);
         self.counters.refuse(kind.name());
-        self.tell(kind, pending, tls, reason);
+        self.send_refusal(kind, pending, tls, reason);
     }
 
-    fn tell(&self, kind: RefusalKind, pending: Pending, tls: Option<TlsHandshake>, reason: &str) {
+    fn send_refusal(
+        &self,
+        kind: RefusalKind,
+        pending: Pending,
+        tls: Option<TlsHandshake>,
+        reason: &str,
+    ) {
         let reason = reason.to_owned();
         // It waits a moment for the client to read.
         self.aside("gtrace-refuse", move || {
@@ -121,7 +127,12 @@ impl Supervisor {
     }
 
     /// Refuses somebody who is not known, and says no more of that than that.
-    fn refuse_stranger(&mut self, pending: Pending, tls: Option<TlsHandshake>, who: &Stranger) {
+    fn refuse_unauthorised(
+        &mut self,
+        pending: Pending,
+        tls: Option<TlsHandshake>,
+        who: &Rejection,
+    ) {
         warn!("{}: refused: it shows {}", pending.peer, who.why);
         self.counters.refuse(who.label);
         let reason = match (tls.is_some(), who.label) {
@@ -131,7 +142,7 @@ impl Supervisor {
             }
             (false, _) => gtrace_link::WRONG_TOKEN,
         };
-        self.tell(RefusalKind::Token, pending, tls, reason);
+        self.send_refusal(RefusalKind::Token, pending, tls, reason);
     }
 
     /// Gives a connection to the worker of its session, or to a new one. Until its client has shown that it knows the
@@ -153,7 +164,7 @@ impl Supervisor {
         } else {
             match self.access.by_token(beginning) {
                 Ok((key, known)) => Route::New(key, known),
-                Err(stranger) => return self.refuse_stranger(pending, None, &stranger),
+                Err(rejection) => return self.refuse_unauthorised(pending, None, &rejection),
             }
         };
         let config = self.access.tls();
@@ -225,7 +236,9 @@ impl Supervisor {
                 Ok(known) => {
                     route = Route::New(Some(beginning.key_in_tls(&secrets)), Some(known));
                 }
-                Err(stranger) => return self.refuse_stranger(pending, Some(handshake), &stranger),
+                Err(rejection) => {
+                    return self.refuse_unauthorised(pending, Some(handshake), &rejection);
+                }
             }
         }
         // Others may have been let in since the preamble.

@@ -337,7 +337,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let at = Listen::Unix(dir.path().join("socket"));
         let _first = Listener::bind(&at, 0o600, "--status-socket").unwrap();
-        let said = Listener::bind(&at, 0o600, "--status-socket").unwrap_err();
-        assert!(said.to_string().ends_with("with --status-socket"), "{said}");
+        let refused = Listener::bind(&at, 0o600, "--status-socket").unwrap_err();
+        assert!(
+            refused.to_string().ends_with("with --status-socket"),
+            "{refused}"
+        );
     }
 }

@@ -260,13 +260,13 @@ impl Supervisor {
                     Ready::Status => self.send_status(),
                     Ready::Listener(at) => self.accept(at),
                     Ready::Pending(at) => self.read_preamble(at),
-                    Ready::Worker(at) => self.hear(at),
+                    Ready::Worker(at) => self.read_worker(at),
                 }
             }
             self.expire();
             self.reap();
             if self.access.check(false) {
-                self.end_strangers();
+                self.end_unauthorised();
             }
         }
     }
@@ -276,7 +276,7 @@ impl Supervisor {
         // What is in there says no more than that it is time.
         let _ = self.reload.0.read(&mut [0; 64]);
         self.access.check(true);
-        self.end_strangers();
+        self.end_unauthorised();
     }
 
     fn wait(&self) -> io::Result<Vec<Ready>> {

@@ -40,13 +40,13 @@ fn known_reason(kind: &str) -> &str {
 
 impl Supervisor {
     /// Takes what a worker has to say.
-    pub(super) fn hear(&mut self, at: usize) {
+    pub(super) fn read_worker(&mut self, at: usize) {
         if let Some(worker) = self.workers.get_mut(at)
             && let Err(error) = worker.give_waiting()
         {
             warn!("worker {} takes no lanes: {error}", worker.pid());
         }
-        // Others are to be heard too, however much one has to say.
+        // Others are to be served too, however much one sends.
         for _ in 0..MESSAGES_MAX {
             let Some(worker) = self.workers.get_mut(at) else {
                 return;
@@ -148,13 +148,13 @@ impl Supervisor {
     }
 
     /// Ends the sessions of credentials that have expired or were revoked.
-    pub(super) fn end_strangers(&mut self) {
-        let is_stranger = |worker: &Worker| {
+    pub(super) fn end_unauthorised(&mut self) {
+        let is_unauthorised = |worker: &Worker| {
             worker
                 .known()
                 .is_some_and(|known| !self.access.still_knows(known))
         };
-        while let Some(at) = self.workers.iter().position(is_stranger) {
+        while let Some(at) = self.workers.iter().position(is_unauthorised) {
             let worker = self.workers.swap_remove(at);
             self.shared_memory.forget(&worker.session);
             warn!(

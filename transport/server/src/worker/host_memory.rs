@@ -197,7 +197,7 @@ impl HostMemory {
         all
     }
 
-    /// Maps `len` bytes from `address` on and has `register` tell the driver of them. How many bytes are new, and so 0: others
+    /// Maps `len` bytes from `address` on and has `register` give them to the driver. How many bytes are new, and so 0: others
     /// are those of pieces that there were.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use gtrace_cuda::payload::HostReached;
 /// Between checks whether the session ends.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Most of what is kept until the client asks for it: far more than any program has under way, as it waits for ever for a
-/// function of which it does not hear.
+/// function that is not reported to it.
 const REACHED_MAX: usize = 1 << 20;
 
 #[derive(Default)]

@@ -62,7 +62,7 @@ pub fn main() -> ExitCode {
     main_then(|| {})
 }
 
-/// As [`main`], and does `first` once the process is confined and before its client is heard: for tests of what it can do
+/// As [`main`], and does `first` once the process is confined and before its client is served: for tests of what it can do
 /// then.
 pub fn main_then(first: impl FnOnce()) -> ExitCode {
     match Worker::begin() {
@@ -326,7 +326,8 @@ fn terms(start: &Start, sessions: &Arc<SessionAdmission>) -> Result<ServerTerms,
                 | Features::IMAGE_CACHE.0
                 | Features::SHARED_MEMORY.0
                 | Features::DEFERRED_COPIES.0
-                | Features::WORK.0,
+                | Features::WORK.0
+                | Features::SENT_WHEN_COPIED.0,
         ),
         credits: start.limits.credits,
         driver_version: start.driver_version,

@@ -16,7 +16,7 @@ pub(crate) type Ticket = [u8; 32];
 
 /// How long the supervisor may take for an answer.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
-/// The supervisor may hear of a ticket from the one that wants it before it hears of it from the one that has it.
+/// The supervisor may learn of a ticket from the one that wants it before it learns of it from the one that has it.
 const TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(5);
 

@@ -15,7 +15,7 @@ use crate::stats::{OpCounts, SessionCounts};
 /// Operations whose counts a lane remembers: more than there are.
 const OPS_MAX: usize = 4096;
 /// Frames after which a lane that is never idle says what it has counted.
-const TELL_EVERY: u64 = 256;
+const ACKNOWLEDGE_EVERY: u64 = 256;
 
 /// A call that was made.
 pub(super) struct Counted {
@@ -60,7 +60,8 @@ impl Tally {
     /// Counts a call.
     #[inline]
     pub(super) fn call(&mut self, session: &SessionCounts, call: &Counted) {
-        if self.frames >= TELL_EVERY || self.current.as_ref().is_none_or(|c| c.op != call.op) {
+        if self.frames >= ACKNOWLEDGE_EVERY || self.current.as_ref().is_none_or(|c| c.op != call.op)
+        {
             self.change(session, call.op);
         }
         if let Some(current) = &self.current {

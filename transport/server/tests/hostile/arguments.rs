@@ -8,12 +8,11 @@ use gtrace_protocol::{Flags, HEADER_LEN, op_id};
 use sha2::{Digest as _, Sha256};
 
 use crate::serves;
-use crate::support::{Client, Server, bytes, random, target, within};
+use crate::support::{Client, Server, bytes, random, within};
 
 #[test]
 fn arguments_that_cannot_be_read_are_answered() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) = Server::with_client(|_| {});
     for (op, arguments) in [
         ("cuMemAlloc_v2", &[0u8; 3][..]),
         ("cuMemAlloc_v2", &[0; 9]),
@@ -23,8 +22,7 @@ fn arguments_that_cannot_be_read_are_answered() {
         ("cuMemcpyDtoH_v2", &[]),
         ("gtrace.snapshot", &[9]),
     ] {
-        let answer = client.call(op, arguments);
-        assert_eq!(answer.header.status, 1, "{op}");
+        assert_eq!(client.status(op, arguments), 1, "{op}");
     }
     // Bulk bytes where none belong are passed over.
     let answer = client.call_op(op_id("cuCtxSynchronize"), &[], &[7; 100_000]);
@@ -42,8 +40,7 @@ fn arguments_that_cannot_be_read_are_answered() {
 /// have.
 #[test]
 fn nodes_lead_nowhere_but_to_the_device() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) = Server::with_client(|_| {});
     let graph = Kind::Graph.handle(1);
     client.one_way(
         "cuGraphCreate",
@@ -87,8 +84,8 @@ fn nodes_lead_nowhere_but_to_the_device() {
     }
     let array = memcpy(copy(Side::at(SideKind::Array, 5)));
     assert_eq!(add(&mut client, array, Vec::new()), 400);
-    let stranger = vec![(Kind::GraphNode.handle(99), [0; 8])];
-    assert_eq!(add(&mut client, NodeWork::Empty, stranger), 400);
+    let foreign = vec![(Kind::GraphNode.handle(99), [0; 8])];
+    assert_eq!(add(&mut client, NodeWork::Empty, foreign), 400);
     let odd_edge = vec![(Kind::GraphNode.handle(1), [9; 8])];
     assert_eq!(add(&mut client, NodeWork::Empty, odd_edge), 1);
     assert_eq!(
@@ -151,7 +148,7 @@ fn copies_of_the_client_are_no_part_of_a_capture() {
         let at = client.alloc(1 << 20).unwrap();
         let stream = Kind::Stream.handle(1);
         let create = [&stream.to_le_bytes()[..], &1u32.to_le_bytes()].concat();
-        assert_eq!(client.call("cuStreamCreate", &create).header.status, 0);
+        assert_eq!(client.status("cuStreamCreate", &create), 0);
         let side = |kind, place| Side {
             pitch: 64,
             ..Side::at(kind, place)
@@ -212,13 +209,14 @@ fn copies_of_the_client_are_no_part_of_a_capture() {
         // In each mode.
         for mode in 0..3u32 {
             let begin = [&stream.to_le_bytes()[..], &mode.to_le_bytes()].concat();
-            let begun = client.call("cuStreamBeginCapture_v2", &begin);
-            assert_eq!(begun.header.status, 0);
+            assert_eq!(client.status("cuStreamBeginCapture_v2", &begin), 0);
             let found = statuses(&mut client);
             assert_eq!(found, [CAPTURE_UNSUPPORTED; 9], "{link}, mode {mode}");
             // Nothing of it was put into the capture, which goes on.
-            let ended = client.call("cuStreamEndCapture", &stream.to_le_bytes());
-            assert_eq!(ended.header.status, 0);
+            assert_eq!(
+                client.status("cuStreamEndCapture", &stream.to_le_bytes()),
+                0
+            );
             assert_eq!(statuses(&mut client), [0; 9], "{link}, mode {mode}");
         }
     }
@@ -232,8 +230,7 @@ fn linker(client: &mut Client) -> u64 {
         handle,
         jit: payload::JitOptions::default(),
     };
-    let created = client.call("cuLinkCreate_v2", &bytes(&create));
-    assert_eq!(created.header.status, 0);
+    assert_eq!(client.status("cuLinkCreate_v2", &bytes(&create)), 0);
     handle
 }
 
@@ -253,8 +250,7 @@ fn link_data(client: &mut Client, state: u64, kind: u32, image: &[u8]) -> u32 {
 #[test]
 fn images_that_lead_out_of_themselves_are_refused() {
     const INVALID_IMAGE: u32 = 200;
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) = Server::with_client(|_| {});
     let link = linker(&mut client);
     // In the middle of what is never mapped.
     let wrapper = [0x1_4662_43b1_u64, 1 << 60, 0]
@@ -308,8 +304,7 @@ fn images_that_lead_out_of_themselves_are_refused() {
 /// The image of a linker lies in memory of the driver, which another lane may have freed while it is sent.
 #[test]
 fn a_linked_image_is_sent_whole_whoever_destroys_the_linker() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) = Server::with_client(|_| {});
     let link = linker(&mut client);
     // More than the driver's allocator keeps when it is freed.
     let mut text = b".version 8.0\n.target sm_90\n.address_size 64\n".to_vec();
@@ -323,10 +318,8 @@ fn a_linked_image_is_sent_whole_whoever_destroys_the_linker() {
     within(Duration::from_secs(60), "no answer", || {
         client.link.rx.ready(HEADER_LEN).unwrap()
     });
-    let mut other = Client::open(&target(server.unix(), "unix"), Some(&client.session)).unwrap();
-    other.context = 1;
-    let destroyed = other.call("cuLinkDestroy", &link.to_le_bytes());
-    assert_eq!(destroyed.header.status, 0);
+    let mut other = client.lane(&server);
+    assert_eq!(other.status("cuLinkDestroy", &link.to_le_bytes()), 0);
     let mut image = Vec::new();
     loop {
         let answer = client.answer();
@@ -338,6 +331,5 @@ fn a_linked_image_is_sent_whole_whoever_destroys_the_linker() {
     }
     text.extend(b"\n\0");
     assert!(image.len() > 3 * text.len() && image.ends_with(&text));
-    let gone = client.call("cuLinkComplete", &link.to_le_bytes());
-    assert_eq!(gone.header.status, 400);
+    assert_eq!(client.status("cuLinkComplete", &link.to_le_bytes()), 400);
 }

@@ -12,8 +12,7 @@ use crate::support::{Client, Server, bytes, target, within};
 
 #[test]
 fn no_more_clients_than_allowed() {
-    let server = Server::start(|options| options.max_clients = 2);
-    let one = Client::ready(server.unix(), "unix");
+    let (server, one) = Server::with_client(|options| options.max_clients = 2);
     let _two = Client::ready(server.tcp(), "tcp");
     let refused = Client::connect(server.unix(), "unix");
     let Err(LinkError::Refused(Refused { reason, .. })) = refused else {
@@ -34,8 +33,7 @@ fn no_more_clients_than_allowed() {
 
 #[test]
 fn lanes_are_limited() {
-    let server = Server::start(|options| options.limits.max_lanes = 2);
-    let one = Client::ready(server.unix(), "unix");
+    let (server, one) = Server::with_client(|options| options.limits.max_lanes = 2);
     let target = target(server.unix(), "unix");
     let two = Client::open(&target, Some(&one.session)).unwrap();
     assert!(Client::open(&target, Some(&one.session)).is_err());
@@ -57,8 +55,7 @@ fn ends(worker: u32, seconds: u64, whose: &str) {
 
 #[test]
 fn a_client_that_is_gone_takes_its_worker_with_it() {
-    let server = Server::start(|_| {});
-    let mut other = Client::ready(server.unix(), "unix");
+    let (server, mut other) = Server::with_client(|_| {});
     let at = other.alloc(4096).unwrap();
     for link in ["tcp", "unix", "shm"] {
         let address = server.address(link);
@@ -110,8 +107,7 @@ fn a_client_that_dies_in_an_endless_call_takes_its_worker_with_it() {
 
 #[test]
 fn workers_end_with_the_supervisor() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) = Server::with_client(|_| {});
     let worker = server.status().sessions[0].worker;
     drop(server);
     ends(worker, 2, "unix");

@@ -153,8 +153,7 @@ fn a_function_that_no_stream_will_reach_is_reported() {
 #[test]
 fn no_function_that_no_stream_will_reach_is_forgotten() {
     const MANY: u64 = 6000;
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) = Server::with_client(|_| {});
     let exec = Kind::GraphExec.handle(99);
     let launch = [exec, 0].map(u64::to_le_bytes).concat();
     // Nobody asks what became of the functions of this one, as there are none.

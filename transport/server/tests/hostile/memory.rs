@@ -5,7 +5,7 @@ use gtrace_cuda::payload::{self, Payload as _};
 use gtrace_protocol::{Flags, Reader, Writer};
 
 use crate::serves;
-use crate::support::{Answer, Client, Server, bytes, target};
+use crate::support::{Answer, Client, Server, bytes, numbers};
 
 /// The tickets of the pieces that come, and the final message.
 fn take(client: &mut Client, ticket: u64) -> (Vec<(u64, usize)>, payload::Taken) {
@@ -38,8 +38,7 @@ fn defer_copy(client: &mut Client, ticket: u64, from: u64, len: u64, stream: u64
 
 #[test]
 fn asynchronous_copies_are_bounded_and_checked() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) = Server::with_client(|_| {});
     let all = (payload::BLOCK * payload::BLOCKS) as u64;
     let at = client.alloc(2 * all).unwrap();
     // One that is good, and what is wrong with others.
@@ -69,10 +68,7 @@ fn asynchronous_copies_are_bounded_and_checked() {
     // A context that ends with copies under way.
     assert_eq!(defer_copy(&mut client, 30, at, 5, 0), 0);
     assert_eq!(
-        client
-            .call("cuDevicePrimaryCtxReset_v2", &0i32.to_le_bytes())
-            .header
-            .status,
+        client.status("cuDevicePrimaryCtxReset_v2", &0i32.to_le_bytes()),
         0
     );
     assert_eq!(take(&mut client, 30).0, [(30, 5)]);
@@ -90,13 +86,10 @@ fn asynchronous_copies_are_bounded_and_checked() {
 /// A client that reads an answer with two copies, and stops in the second: it uses the room of the first by another lane.
 #[test]
 fn room_of_an_asynchronous_copy_is_free_once_it_is_read() {
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) = Server::with_client(|_| {});
     let half = (payload::BLOCK * payload::BLOCKS / 2) as u64;
     let at = client.alloc(half).unwrap();
-    let two = Client::open(&target(server.unix(), "unix"), Some(&client.session));
-    let mut two = two.unwrap();
-    two.context = 1;
+    let mut two = client.lane(&server);
     for ticket in [1, 2] {
         assert_eq!(defer_copy(&mut client, ticket, at, half, 0), 0);
     }
@@ -112,17 +105,15 @@ fn room_of_an_asynchronous_copy_is_free_once_it_is_read() {
 
 #[test]
 fn the_memory_limit_is_the_sessions() {
-    let server = Server::start(|options| options.limits.max_memory = Some(64 << 20));
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) =
+        Server::with_client(|options| options.limits.max_memory = Some(64 << 20));
     assert_eq!(client.snapshot().devices[0].total_memory, 64 << 20);
     let at = client.alloc(48 << 20).unwrap();
     assert_eq!(client.alloc(17 << 20), Err(2));
     let info = client.call("cuMemGetInfo_v2", &[]).small;
     assert_eq!(info[..8], (16u64 << 20).to_le_bytes());
     assert_eq!(info[8..], (64u64 << 20).to_le_bytes());
-    let two = Client::open(&target(server.unix(), "unix"), Some(&client.session));
-    let mut two = two.unwrap();
-    two.context = 1;
+    let mut two = client.lane(&server);
     assert_eq!(two.alloc(17 << 20), Err(2), "another lane");
     assert_eq!(client.free(at), 0);
     assert!(two.alloc(64 << 20).is_ok());
@@ -134,8 +125,7 @@ fn the_memory_limit_is_the_sessions() {
     };
     let answer = other.call("cuMemAllocPitch_v2", &pitched(1 << 20));
     assert_eq!((answer.header.status, answer.small.len()), (2, 0));
-    let answer = other.call("cuMemAllocPitch_v2", &pitched(1 << 10));
-    assert_eq!(answer.header.status, 0);
+    assert_eq!(other.status("cuMemAllocPitch_v2", &pitched(1 << 10)), 0);
     drop(other);
     // Another client has its own.
     assert!(Client::ready(server.unix(), "unix").alloc(64 << 20).is_ok());
@@ -145,15 +135,11 @@ fn the_memory_limit_is_the_sessions() {
 #[test]
 fn surfaces_end_with_their_context() {
     let two = vec![("GTRACE_SOFTGPU_DEVICES".to_owned(), "2".to_owned())];
-    let server = Server::start(|options| options.environment = two);
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) = Server::with_client(|options| options.environment = two);
     let array = Kind::Array.handle(1);
     // Width, height, depth, format and channels, flags: numbers of 32 bits that surfaces may write.
-    let create: Vec<u8> = [array, 64, 64, 0, 1 << 32 | 0x20, 2]
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect();
-    assert_eq!(client.call("cuArray3DCreate_v2", &create).header.status, 0);
+    let create = numbers(&[array, 64, 64, 0, 1 << 32 | 0x20, 2]);
+    assert_eq!(client.status("cuArray3DCreate_v2", &create), 0);
     let resource = bytes(&payload::Resource::Array(array));
     let make = |client: &mut Client| {
         let surface = client.call("cuSurfObjectCreate", &resource);
@@ -163,11 +149,10 @@ fn surfaces_end_with_their_context() {
     let (first, second) = (make(&mut client), make(&mut client));
     let device = |number: i32| number.to_le_bytes();
     client.call("cuDevicePrimaryCtxReset_v2", &device(1));
-    assert_eq!(client.call("cuSurfObjectDestroy", &first).header.status, 0);
-    let released = client.call("cuDevicePrimaryCtxRelease_v2", &device(0));
-    assert_eq!(released.header.status, 0);
+    assert_eq!(client.status("cuSurfObjectDestroy", &first), 0);
+    assert_eq!(client.status("cuDevicePrimaryCtxRelease_v2", &device(0)), 0);
     client.context = 0;
-    assert_eq!(client.call("cuSurfObjectDestroy", &second).header.status, 1);
+    assert_eq!(client.status("cuSurfObjectDestroy", &second), 1);
 }
 
 /// Numbers of textures and surfaces are the driver's own: only those that this client was given reach it.
@@ -175,59 +160,47 @@ fn surfaces_end_with_their_context() {
 fn textures_are_those_that_were_made_and_arrays_count_as_memory() {
     const INVALID_VALUE: u32 = 1;
     const INVALID_CONTEXT: u32 = 201;
-    let server = Server::start(|options| options.limits.max_memory = Some(1 << 20));
-    let mut client = Client::ready(server.unix(), "unix");
-    let numbers = |values: &[u64]| -> Vec<u8> {
-        values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect()
-    };
+    let (server, mut client) =
+        Server::with_client(|options| options.limits.max_memory = Some(1 << 20));
     let array = Kind::Array.handle(1);
     // Width, height, depth, format and channels, flags: numbers of 32 bits that surfaces may write.
     let create = |width: u64| numbers(&[array, width, 64, 0, 1 << 32 | 0x20, 2]);
-    let status = |client: &mut Client, op: &str, small: &[u8]| client.call(op, small).header.status;
     assert_eq!(
-        status(&mut client, "cuArray3DCreate_v2", &create(8192)),
+        client.status("cuArray3DCreate_v2", &create(8192)),
         OUT_OF_MEMORY
     );
     assert_eq!(
-        status(&mut client, "cuArray3DCreate_v2", &create(u64::MAX)),
+        client.status("cuArray3DCreate_v2", &create(u64::MAX)),
         OUT_OF_MEMORY
     );
-    assert_eq!(status(&mut client, "cuArray3DCreate_v2", &create(2048)), 0);
+    assert_eq!(client.status("cuArray3DCreate_v2", &create(2048)), 0);
     assert_eq!(client.alloc(1 << 20), Err(OUT_OF_MEMORY));
     for op in ["cuTexObjectDestroy", "cuSurfObjectDestroy"] {
         for number in [0, 1, array, u64::MAX] {
-            assert_eq!(status(&mut client, op, &numbers(&[number])), INVALID_VALUE);
+            assert_eq!(client.status(op, &numbers(&[number])), INVALID_VALUE);
         }
     }
-    let surface = client.call(
-        "cuSurfObjectCreate",
-        &bytes(&payload::Resource::Array(array)),
-    );
+    let resource = bytes(&payload::Resource::Array(array));
+    let surface = client.call("cuSurfObjectCreate", &resource);
     assert_eq!(surface.header.status, 0);
     // The driver destroys none without a context.
     client.context = 0;
     assert_eq!(
-        status(&mut client, "cuSurfObjectDestroy", &surface.small),
+        client.status("cuSurfObjectDestroy", &surface.small),
         INVALID_CONTEXT
     );
     client.context = 1;
     // Of another kind, and then twice.
     assert_eq!(
-        status(&mut client, "cuTexObjectDestroy", &surface.small),
+        client.status("cuTexObjectDestroy", &surface.small),
         INVALID_VALUE
     );
+    assert_eq!(client.status("cuSurfObjectDestroy", &surface.small), 0);
     assert_eq!(
-        status(&mut client, "cuSurfObjectDestroy", &surface.small),
-        0
-    );
-    assert_eq!(
-        status(&mut client, "cuSurfObjectDestroy", &surface.small),
+        client.status("cuSurfObjectDestroy", &surface.small),
         INVALID_VALUE
     );
-    assert_eq!(status(&mut client, "cuArrayDestroy", &numbers(&[array])), 0);
+    assert_eq!(client.status("cuArrayDestroy", &numbers(&[array])), 0);
     for resource in [
         payload::Resource::Array(array),
         payload::Resource::Mipmapped(Kind::Array.handle(2)),
@@ -245,11 +218,11 @@ fn textures_are_those_that_were_made_and_arrays_count_as_memory() {
             view: None,
         };
         assert_eq!(
-            status(&mut client, "cuTexObjectCreate", &bytes(&create)),
+            client.status("cuTexObjectCreate", &bytes(&create)),
             INVALID_VALUE
         );
         assert_eq!(
-            status(&mut client, "cuSurfObjectCreate", &bytes(&resource)),
+            client.status("cuSurfObjectCreate", &bytes(&resource)),
             INVALID_VALUE
         );
     }
@@ -284,8 +257,7 @@ fn page_locked_memory_lies_beside_what_a_worker_has() {
         true => 1 << 48,
         false => 1 << 47,
     };
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) = Server::with_client(|_| {});
     let pid = server.status().sessions[0].worker;
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
     let mut tried = 0;
@@ -353,8 +325,8 @@ fn pages_that_ranges_share_count_once() {
     const PAGE: u64 = 4096;
     const BASE: u64 = 0x2222_0000_0000;
     const MOST: u64 = 64 * PAGE;
-    let server = Server::start(|options| options.limits.max_memory = Some(MOST));
-    let mut client = Client::ready(server.unix(), "unix");
+    let (_server, mut client) =
+        Server::with_client(|options| options.limits.max_memory = Some(MOST));
     for _ in 0..MOST / PAGE {
         assert_eq!(mapped(&mut client, BASE, PAGE - 8), 0);
         assert_eq!(mapped(&mut client, BASE + PAGE - 8, PAGE), 0);
@@ -404,19 +376,19 @@ fn export(client: &mut Client, handle: u64) -> (u32, Vec<u8>) {
     (answer.header.status, answer.small)
 }
 
-fn call(client: &mut Client, op: &str, numbers: &[u64]) -> Answer {
-    let small: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
-    client.call(op, &small)
+fn call(client: &mut Client, op: &str, values: &[u64]) -> Answer {
+    client.call(op, &numbers(values))
+}
+
+fn done(client: &mut Client, op: &str, values: &[u64]) {
+    assert_eq!(call(client, op, values).header.status, 0, "{op}");
 }
 
 /// Whatever order handles and mappings end in, a client never has more than its limit.
 #[test]
 fn physical_memory_counts_while_the_client_has_a_handle_or_a_mapping() {
-    let server = Server::start(|options| options.limits.max_memory = Some(4 * UNIT));
-    let mut client = Client::ready(server.unix(), "unix");
-    let done = |client: &mut Client, op: &str, numbers: &[u64]| {
-        assert_eq!(call(client, op, numbers).header.status, 0, "{op}");
-    };
+    let (server, mut client) =
+        Server::with_client(|options| options.limits.max_memory = Some(4 * UNIT));
     let at = given(&call(
         &mut client,
         "cuMemAddressReserve",
@@ -450,8 +422,10 @@ fn physical_memory_counts_while_the_client_has_a_handle_or_a_mapping() {
     done(&mut client, "cuMemRelease", &[again]);
     assert!(client.alloc(2 * UNIT).is_ok());
     // It is of no context.
-    let reset = client.call("cuDevicePrimaryCtxReset_v2", &0i32.to_le_bytes());
-    assert_eq!(reset.header.status, 0);
+    assert_eq!(
+        client.status("cuDevicePrimaryCtxReset_v2", &0i32.to_le_bytes()),
+        0
+    );
     client.context = 0;
     assert!(create(&mut client, 2, 0).is_ok());
     assert_eq!(create(&mut client, 1, 0), Err(OUT_OF_MEMORY), "of before");
@@ -463,23 +437,20 @@ fn physical_memory_counts_while_the_client_has_a_handle_or_a_mapping() {
 /// Memory that clients share counts for each that keeps it there.
 #[test]
 fn memory_that_is_shared_counts_for_all_that_have_it() {
-    let server = Server::start(|options| options.limits.max_memory = Some(4 * UNIT));
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) =
+        Server::with_client(|options| options.limits.max_memory = Some(4 * UNIT));
     let mut other = Client::ready(server.unix(), "unix");
     let memory = create(&mut client, 3, 1).unwrap();
     let (status, ticket) = export(&mut client, memory);
     assert_eq!(status, 0);
     // The server keeps it for others.
-    assert_eq!(
-        call(&mut client, "cuMemRelease", &[memory]).header.status,
-        0
-    );
+    done(&mut client, "cuMemRelease", &[memory]);
     assert_eq!(create(&mut client, 2, 0), Err(OUT_OF_MEMORY));
     let import = |other: &mut Client| given(&other.call_op(payload::IMPORT_MEMORY, &ticket, &[]));
     let theirs = import(&mut other).unwrap();
     assert_eq!(create(&mut other, 2, 0), Err(OUT_OF_MEMORY));
     assert_eq!(import(&mut other), Err(OUT_OF_MEMORY));
-    assert_eq!(call(&mut other, "cuMemRelease", &[theirs]).header.status, 0);
+    done(&mut other, "cuMemRelease", &[theirs]);
     assert!(create(&mut other, 2, 0).is_ok());
     assert_eq!(import(&mut other), Err(OUT_OF_MEMORY));
     drop(client);
@@ -491,8 +462,7 @@ fn memory_that_is_shared_counts_for_all_that_have_it() {
 #[test]
 fn tickets_of_memory_open_nothing_else() {
     const MOST: usize = 256;
-    let server = Server::start(|_| {});
-    let mut client = Client::ready(server.unix(), "unix");
+    let (server, mut client) = Server::with_client(|_| {});
     let import = |client: &mut Client, ticket: &[u8]| {
         client
             .call_op(payload::IMPORT_MEMORY, ticket, &[])
@@ -500,8 +470,8 @@ fn tickets_of_memory_open_nothing_else() {
             .status
     };
     let memory = create(&mut client, 1, 1).unwrap();
-    for stranger in [0, 1, memory + 1, u64::MAX, Kind::Stream.handle(1)] {
-        assert_ne!(export(&mut client, stranger).0, 0, "{stranger:x}");
+    for foreign in [0, 1, memory + 1, u64::MAX, Kind::Stream.handle(1)] {
+        assert_ne!(export(&mut client, foreign).0, 0, "{foreign:x}");
     }
     let private = create(&mut client, 1, 0).unwrap();
     assert_ne!(
@@ -523,7 +493,7 @@ fn tickets_of_memory_open_nothing_else() {
     for garbage in [&[][..], &ticket[..31], &[&ticket[..], &[0]].concat()] {
         assert_ne!(import(&mut other, garbage), 0);
     }
-    // One client does not take all of the server's descriptors, and hears so.
+    // One client does not take all of the server's descriptors, and gets an error.
     let more = (1..MOST).map(|_| export(&mut client, memory).0);
     assert!(more.into_iter().all(|status| status == 0));
     assert_eq!(export(&mut client, memory).0, 304);

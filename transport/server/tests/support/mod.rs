@@ -93,6 +93,13 @@ impl Server {
         }
     }
 
+    /// The same with a client of its Unix socket.
+    pub(crate) fn with_client(change: impl FnOnce(&mut Options)) -> (Self, Client) {
+        let server = Self::start(change);
+        let client = Client::ready(server.unix(), "unix");
+        (server, client)
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -197,6 +204,14 @@ impl Client {
         client
     }
 
+    /// Another lane of its session, by the Unix socket.
+    pub(crate) fn lane(&self, server: &Server) -> Self {
+        let target = target(server.unix(), "unix");
+        let mut lane = Self::open(&target, Some(&self.session)).unwrap();
+        lane.context = 1;
+        lane
+    }
+
     pub(crate) fn header(&mut self, op: OpId, flags: Flags) -> Header {
         self.seq += 1;
         Header {
@@ -260,6 +275,11 @@ impl Client {
         self.call_op(op_id(op), small, &[])
     }
 
+    /// The status of one.
+    pub(crate) fn status(&mut self, op: &str, small: &[u8]) -> u32 {
+        self.call(op, small).header.status
+    }
+
     pub(crate) fn call_op(&mut self, op: OpId, small: &[u8], bulk: &[u8]) -> Answer {
         let header = self.header(op, Flags::default());
         self.send(header, small, bulk).unwrap();
@@ -293,8 +313,8 @@ impl Client {
         let mut w = Writer::default();
         w.u64(Kind::Context.handle(1));
         w.i32(0);
-        let answer = self.call("cuDevicePrimaryCtxRetain", w.as_slice());
-        assert_eq!(answer.header.status, 0, "retain");
+        let status = self.status("cuDevicePrimaryCtxRetain", w.as_slice());
+        assert_eq!(status, 0, "retain");
         self.context = 1;
     }
 
@@ -308,9 +328,7 @@ impl Client {
     }
 
     pub(crate) fn free(&mut self, address: u64) -> u32 {
-        self.call("cuMemFree_v2", &address.to_le_bytes())
-            .header
-            .status
+        self.status("cuMemFree_v2", &address.to_le_bytes())
     }
 
     pub(crate) fn upload(&mut self, to: u64, bulk: &[u8]) {
@@ -360,6 +378,11 @@ pub(crate) fn bytes<'a>(payload: &impl Payload<'a>) -> Vec<u8> {
     let mut w = Writer::default();
     payload.write(&mut w);
     w.into_inner()
+}
+
+/// Numbers as a request has them.
+pub(crate) fn numbers(values: &[u64]) -> Vec<u8> {
+    values.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
 /// Bytes that no compression makes shorter and no other place has.

@@ -81,7 +81,7 @@ pub(crate) unsafe fn cuFuncSetAttribute(
     }
     check(
         if is_sure(session, handle, attrib, value, context::top().device) {
-            entry::one_way(const { Operation::named("cuFuncSetAttribute") }, 16, |w| {
+            entry::one_way(const { Operation::named("cuFuncSetAttribute") }, &mut |w| {
                 w.u64(handle);
                 attrib.put(w);
                 value.put(w);
@@ -141,8 +141,7 @@ pub(crate) unsafe fn cuKernelSetAttribute(
     check(if is_sure(session, handle, attrib, val, dev) {
         entry::one_way(
             const { Operation::named("cuKernelSetAttribute") },
-            24,
-            |w| {
+            &mut |w| {
                 attrib.put(w);
                 val.put(w);
                 w.u64(handle);

@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_that_share_a_place_are_told_apart() {
+    fn handles_that_share_a_place_are_distinguished() {
         let state = State::default();
         let mut handles = Vec::new();
         for kind in [Kind::Function, Kind::Kernel] {

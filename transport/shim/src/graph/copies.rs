@@ -19,6 +19,8 @@ use crate::session::{self, Session};
 use crate::spare::Piece;
 use crate::{copy, memory, pitched};
 
+const COPY: OpId = op_id("cuMemcpy3DAsync_v2");
+
 /// Where memory of the client lies that a graph copies: first byte, and distances of rows and slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
@@ -309,8 +311,23 @@ pub(crate) fn captured_linear(
     if !session.state.captures.any() {
         return Ok(false);
     }
-    const OP: OpId = op_id("cuMemcpy3DAsync_v2");
-    captured_copy(session, OP, &linear(from, to, len), stream)
+    captured_copy(session, COPY, &linear(from, to, len), stream)
+}
+
+fn issue(
+    session: &'static Session,
+    (from, to): (Side, Side),
+    extent: Extent,
+    stream: u64,
+) -> Answer {
+    let copy = Pitched {
+        from,
+        to,
+        extent,
+        chunk: 0,
+        stream,
+    };
+    pitched::issue(session, COPY, &copy)
 }
 
 /// Sends what copies of a graph will read, in the order of `stream`.
@@ -322,25 +339,10 @@ pub(super) fn send<'a>(
     each(copies.filter_map(|copy| copy.from.as_ref()), |staging| {
         let shape = &staging.shape;
         if is_linear(shape) {
-            return copy::to_device(
-                session,
-                staging.memory.address,
-                shape.place,
-                staging.bytes(),
-                stream,
-            );
+            let (to, len) = (staging.memory.address, staging.bytes());
+            return copy::to_device(session, to, shape.place, len, stream);
         }
-        pitched::issue(
-            session,
-            op_id("cuMemcpy3DAsync_v2"),
-            &Pitched {
-                from: shape.place,
-                to: staging.side(),
-                extent: shape.extent,
-                chunk: 0,
-                stream,
-            },
-        )
+        issue(session, (shape.place, staging.side()), shape.extent, stream)
     })
 }
 
@@ -353,25 +355,10 @@ pub(super) fn receive<'a>(
     each(copies.filter_map(|copy| copy.to.as_ref()), |staging| {
         let shape = &staging.shape;
         if is_linear(shape) {
-            return copy::to_host(
-                session,
-                shape.place,
-                staging.memory.address,
-                staging.bytes(),
-                stream,
-            );
+            let (from, len) = (staging.memory.address, staging.bytes());
+            return copy::to_host(session, shape.place, from, len, stream);
         }
-        pitched::issue(
-            session,
-            op_id("cuMemcpy3DAsync_v2"),
-            &Pitched {
-                from: staging.side(),
-                to: shape.place,
-                extent: shape.extent,
-                chunk: 0,
-                stream,
-            },
-        )
+        issue(session, (staging.side(), shape.place), shape.extent, stream)
     })
 }
 

@@ -430,7 +430,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_of_the_same_number_are_told_apart() {
+    fn streams_of_the_same_number_are_distinguished() {
         let of = |stream: u64| Queue::of(without_provenance_mut(stream as usize));
         assert_eq!(of(0), of(STREAM_LEGACY));
         assert_ne!(of(STREAM_LEGACY), of(STREAM_PER_THREAD));

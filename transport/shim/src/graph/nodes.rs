@@ -87,7 +87,7 @@ pub(super) fn send_call(session: &'static Session, call: &NodeCall<'_>) -> Answe
 pub(super) fn send_awaited(
     session: &'static Session,
     call: &NodeCall<'_>,
-    read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
+    read: impl FnMut(&mut Reader<'_>) -> Result<(), DecodeError>,
 ) -> Answer {
     let write = |w: &mut Writer| call.write(w);
     exchange(session, GRAPH_NODE, Flags::default(), write, read)

@@ -31,7 +31,7 @@ pub(super) fn of_node<T>(
     session: &'static Session,
     op: OpId,
     node: u64,
-    read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
+    read: impl FnMut(&mut Reader<'_>) -> Result<T, DecodeError>,
 ) -> Answer<T> {
     answer_to(session, op, |w| w.u64(node), read)
 }

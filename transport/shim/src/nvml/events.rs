@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_uint;
-use std::mem::{offset_of, size_of};
+use std::mem::offset_of;
 use std::ptr::without_provenance_mut;
 use std::time::{Duration, Instant};
 
@@ -53,14 +53,13 @@ unsafe fn wait(set: nvmlEventSet_t, data: *mut nvmlEventData_t, ms: c_uint) -> n
     const OP: OpId = op_id("nvmlEventSetWait_v2");
     entry::nvml(
         OP,
-        size_of::<u64>() + size_of::<u32>(),
-        |w| {
+        &mut |w| {
             w.u64(set.addr() as u64);
             w.u32(ms);
             Ok(())
         },
         // SAFETY: integers, and a handle that is one; the caller's promise.
-        |r| unsafe { wire::take(r, data, 1) },
+        &mut |r| unsafe { wire::take(r, data, 1) },
     )
 }
 
@@ -119,11 +118,11 @@ pub(crate) unsafe fn nvmlSystemEventSetCreate(
         return code;
     }
     let set = entry::mint(Kind::NvmlSystemEventSet);
-    let write = |w: &mut Writer| {
+    let mut write = |w: &mut Writer| {
         w.u64(set);
         Ok(())
     };
-    let code = entry::nvml(OP, size_of::<u64>(), write, |_| Ok(()));
+    let code = entry::nvml(OP, &mut write, &mut |_| Ok(()));
     if code == nvml::NVML_SUCCESS {
         // SAFETY: as above.
         unsafe { (*request).set = without_provenance_mut(set as usize) };
@@ -140,11 +139,11 @@ pub(crate) unsafe fn nvmlSystemEventSetFree(
         Ok(asked) => asked,
         Err(code) => return code,
     };
-    let write = |w: &mut Writer| {
+    let mut write = |w: &mut Writer| {
         w.u64(asked.set.addr() as u64);
         Ok(())
     };
-    entry::nvml(OP, size_of::<u64>(), write, |_| Ok(()))
+    entry::nvml(OP, &mut write, &mut |_| Ok(()))
 }
 
 pub(crate) unsafe fn nvmlSystemRegisterEvents(
@@ -156,12 +155,12 @@ pub(crate) unsafe fn nvmlSystemRegisterEvents(
         Ok(asked) => asked,
         Err(code) => return code,
     };
-    let write = |w: &mut Writer| {
+    let mut write = |w: &mut Writer| {
         w.u64(asked.set.addr() as u64);
         w.u64(asked.eventTypes);
         Ok(())
     };
-    entry::nvml(OP, 2 * size_of::<u64>(), write, |_| Ok(()))
+    entry::nvml(OP, &mut write, &mut |_| Ok(()))
 }
 
 pub(crate) unsafe fn nvmlSystemEventSetWait(
@@ -181,14 +180,13 @@ pub(crate) unsafe fn nvmlSystemEventSetWait(
     let code = in_parts(asked.timeoutms, |ms| {
         entry::nvml(
             OP,
-            size_of::<u64>() + 2 * size_of::<u32>(),
-            |w| {
+            &mut |w| {
                 w.u64(asked.set.addr() as u64);
                 w.u32(ms);
                 w.u32(room);
                 Ok(())
             },
-            |r| {
+            &mut |r| {
                 events = r.u32()?;
                 let count = r.len(room as usize)?;
                 // SAFETY: integers, and the list has room for as many as the program says.

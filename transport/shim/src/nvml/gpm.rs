@@ -68,15 +68,13 @@ pub(crate) unsafe fn nvmlGpmMetricsGet(metricsGet: *mut nvmlGpmMetricsGet_t) -> 
         samples: samples.map(|sample| sample.addr() as u64),
         ids: ids.collect(),
     };
-    let hint = 32 + 4 * places.len();
     entry::nvml(
         OP,
-        hint,
-        |w| {
+        &mut |w| {
             request.write(w);
             Ok(())
         },
-        |r| {
+        &mut |r| {
             let Metrics(found) = Metrics::read(r)?;
             if found.len() != places.len() {
                 return Err(DecodeError::BadValue {

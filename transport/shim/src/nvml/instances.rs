@@ -150,15 +150,14 @@ unsafe fn placements<P: Copy>(
     let mut found = None;
     let code = entry::nvml(
         op,
-        size_of::<u64>() + 2 * size_of::<u32>() + 1,
-        |w| {
+        &mut |w| {
             w.u64(of as u64);
             w.u32(profile);
             w.u8(wanted.into());
             w.u32(room);
             Ok(())
         },
-        |r| {
+        &mut |r| {
             if wanted {
                 let filled = r.len(room as usize)?;
                 // SAFETY: integers, and the list has room for as many as the program says.
@@ -209,13 +208,12 @@ unsafe fn instances<T>(
     };
     entry::nvml(
         op,
-        size_of::<u64>() + size_of::<u32>(),
-        |w| {
+        &mut |w| {
             w.u64(of as u64);
             w.u32(profile);
             Ok(())
         },
-        |r| {
+        &mut |r| {
             let found = r.len(room as usize)?;
             for at in 0..found {
                 let instance = without_provenance_mut(r.u64()? as usize);

@@ -4,7 +4,6 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_uint;
-use std::mem::size_of;
 use std::ptr::without_provenance_mut;
 
 use gtrace_cuda::payload::Listed;
@@ -45,14 +44,13 @@ unsafe fn listed<T, S: Listed>(op: OpId, of: *mut T, into: *mut S) -> nvmlReturn
     *asked.list() = without_provenance_mut(usize::from(!list.is_null()));
     let code = entry::nvml(
         op,
-        size_of::<u64>() + size_of::<S>(),
-        |w| {
+        &mut |w| {
             w.u64(of.addr() as u64);
             // SAFETY: plain data; the pointer is a number.
             unsafe { wire::put(w, &raw const asked, 1) };
             Ok(())
         },
-        |r| {
+        &mut |r| {
             // SAFETY: zeros are a value, and so are any bits of integers and a pointer that is replaced.
             let mut found: S = unsafe { wire::zeroed() };
             // SAFETY: as above; a list has room for as many elements as the program says.

@@ -25,13 +25,10 @@ pub(crate) fn trips() -> u32 {
 }
 
 type Dispatch = fn(u32, &mut Exec, &mut Reader<'_>, &mut Writer) -> Result<Code, CallError>;
+type Write<'a> = &'a mut dyn FnMut(&mut Writer) -> Result<(), u32>;
+type Read<'a> = &'a mut dyn FnMut(&mut Reader<'_>) -> Result<(), DecodeError>;
 
-fn call(
-    dispatch: Dispatch,
-    op: u32,
-    write: impl FnOnce(&mut Writer) -> Result<(), u32>,
-    read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
-) -> u32 {
+fn call(dispatch: Dispatch, op: u32, write: Write<'_>, read: Read<'_>) -> u32 {
     let mut request = Writer::default();
     if let Err(status) = write(&mut request) {
         return status;
@@ -49,30 +46,16 @@ fn call(
     status.cast_unsigned()
 }
 
-pub(crate) fn waiting(
-    op: u32,
-    _hint: usize,
-    write: impl FnOnce(&mut Writer) -> Result<(), u32>,
-    read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
-) -> u32 {
+pub(crate) fn waiting(op: u32, write: Write<'_>, read: Read<'_>) -> u32 {
     call(server::driver::dispatch, op, write, read)
 }
 
-pub(crate) fn nvml(
-    op: u32,
-    _hint: usize,
-    write: impl FnOnce(&mut Writer) -> Result<(), u32>,
-    read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
-) -> u32 {
+pub(crate) fn nvml(op: u32, write: Write<'_>, read: Read<'_>) -> u32 {
     call(server::nvml::dispatch, op, write, read)
 }
 
-pub(crate) fn one_way(
-    op: Operation,
-    _hint: usize,
-    write: impl FnOnce(&mut Writer) -> Result<(), u32>,
-) -> u32 {
-    call(server::driver::dispatch, op.id, write, |_| {
+pub(crate) fn one_way(op: Operation, write: Write<'_>) -> u32 {
+    call(server::driver::dispatch, op.id, write, &mut |_| {
         panic!("a one-way call has an answer")
     })
 }

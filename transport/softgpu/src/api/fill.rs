@@ -88,88 +88,49 @@ fn row(to: DevicePtr, value: u32, size: usize, width: usize) -> Fill {
     }
 }
 
-api! { TABLE:
-    /// Fills with a value of 1 byte.
-    fn cuMemsetD8_v2, cuMemsetD8_v2_ptds [let stream] (to: DevicePtr, value: c_uchar, count: usize) {
-        fill(row(to, value.into(), 1, count), stream, false)
-    }
+/// The functions for values of a type, which has so many bytes: a row and a rectangle, without and with `Async`.
+macro_rules! fills {
+    ($($ty:ident of $size:literal:
+        $row:ident $row_twin:ident, $row_async:ident $row_async_twin:ident,
+        $rectangle:ident $rectangle_twin:ident, $rectangle_async:ident $rectangle_async_twin:ident;
+    )*) => {
+        api! { TABLE: $(
+            /// Fills with a value.
+            fn $row, $row_twin [let stream] (to: DevicePtr, value: $ty, count: usize) {
+                fill(row(to, value.into(), $size, count), stream, false)
+            }
 
-    /// Fills with a value of 1 byte in a stream.
-    fn cuMemsetD8Async, cuMemsetD8Async_ptsz [stream] (
-        to: DevicePtr, value: c_uchar, count: usize, stream: Handle,
-    ) {
-        fill(row(to, value.into(), 1, count), stream, true)
-    }
+            /// Fills with a value in a stream.
+            fn $row_async, $row_async_twin [stream] (
+                to: DevicePtr, value: $ty, count: usize, stream: Handle,
+            ) {
+                fill(row(to, value.into(), $size, count), stream, true)
+            }
 
-    /// Fills a rectangle with a value of 1 byte.
-    fn cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds [let stream] (
-        to: DevicePtr, pitch: usize, value: c_uchar, width: usize, height: usize,
-    ) {
-        let rectangle = Fill { to, value: value.into(), size: 1, width, height, pitch };
-        fill(rectangle, stream, false)
-    }
+            /// Fills a rectangle with a value.
+            fn $rectangle, $rectangle_twin [let stream] (
+                to: DevicePtr, pitch: usize, value: $ty, width: usize, height: usize,
+            ) {
+                let rectangle = Fill { to, value: value.into(), size: $size, width, height, pitch };
+                fill(rectangle, stream, false)
+            }
 
-    /// Fills a rectangle with a value of 1 byte in a stream.
-    fn cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz [stream] (
-        to: DevicePtr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: Handle,
-    ) {
-        let rectangle = Fill { to, value: value.into(), size: 1, width, height, pitch };
-        fill(rectangle, stream, true)
-    }
+            /// Fills a rectangle with a value in a stream.
+            fn $rectangle_async, $rectangle_async_twin [stream] (
+                to: DevicePtr, pitch: usize, value: $ty, width: usize, height: usize, stream: Handle,
+            ) {
+                let rectangle = Fill { to, value: value.into(), size: $size, width, height, pitch };
+                fill(rectangle, stream, true)
+            }
+        )* }
+    };
+}
 
-    /// Fills with a value of 2 bytes.
-    fn cuMemsetD16_v2, cuMemsetD16_v2_ptds [let stream] (to: DevicePtr, value: c_ushort, count: usize) {
-        fill(row(to, value.into(), 2, count), stream, false)
-    }
-
-    /// Fills with a value of 2 bytes in a stream.
-    fn cuMemsetD16Async, cuMemsetD16Async_ptsz [stream] (
-        to: DevicePtr, value: c_ushort, count: usize, stream: Handle,
-    ) {
-        fill(row(to, value.into(), 2, count), stream, true)
-    }
-
-    /// Fills a rectangle with a value of 2 bytes.
-    fn cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds [let stream] (
-        to: DevicePtr, pitch: usize, value: c_ushort, width: usize, height: usize,
-    ) {
-        let rectangle = Fill { to, value: value.into(), size: 2, width, height, pitch };
-        fill(rectangle, stream, false)
-    }
-
-    /// Fills a rectangle with a value of 2 bytes in a stream.
-    fn cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz [stream] (
-        to: DevicePtr, pitch: usize, value: c_ushort, width: usize, height: usize, stream: Handle,
-    ) {
-        let rectangle = Fill { to, value: value.into(), size: 2, width, height, pitch };
-        fill(rectangle, stream, true)
-    }
-
-    /// Fills with a value of 4 bytes.
-    fn cuMemsetD32_v2, cuMemsetD32_v2_ptds [let stream] (to: DevicePtr, value: c_uint, count: usize) {
-        fill(row(to, value, 4, count), stream, false)
-    }
-
-    /// Fills with a value of 4 bytes in a stream.
-    fn cuMemsetD32Async, cuMemsetD32Async_ptsz [stream] (
-        to: DevicePtr, value: c_uint, count: usize, stream: Handle,
-    ) {
-        fill(row(to, value, 4, count), stream, true)
-    }
-
-    /// Fills a rectangle with a value of 4 bytes.
-    fn cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds [let stream] (
-        to: DevicePtr, pitch: usize, value: c_uint, width: usize, height: usize,
-    ) {
-        let rectangle = Fill { to, value, size: 4, width, height, pitch };
-        fill(rectangle, stream, false)
-    }
-
-    /// Fills a rectangle with a value of 4 bytes in a stream.
-    fn cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz [stream] (
-        to: DevicePtr, pitch: usize, value: c_uint, width: usize, height: usize, stream: Handle,
-    ) {
-        let rectangle = Fill { to, value, size: 4, width, height, pitch };
-        fill(rectangle, stream, true)
-    }
+fills! {
+    c_uchar of 1: cuMemsetD8_v2 cuMemsetD8_v2_ptds, cuMemsetD8Async cuMemsetD8Async_ptsz,
+        cuMemsetD2D8_v2 cuMemsetD2D8_v2_ptds, cuMemsetD2D8Async cuMemsetD2D8Async_ptsz;
+    c_ushort of 2: cuMemsetD16_v2 cuMemsetD16_v2_ptds, cuMemsetD16Async cuMemsetD16Async_ptsz,
+        cuMemsetD2D16_v2 cuMemsetD2D16_v2_ptds, cuMemsetD2D16Async cuMemsetD2D16Async_ptsz;
+    c_uint of 4: cuMemsetD32_v2 cuMemsetD32_v2_ptds, cuMemsetD32Async cuMemsetD32Async_ptsz,
+        cuMemsetD2D32_v2 cuMemsetD2D32_v2_ptds, cuMemsetD2D32Async cuMemsetD2D32Async_ptsz;
 }

@@ -130,10 +130,7 @@ api! { TABLE:
         if mode > 3 {
             return Err(INVALID_VALUE);
         }
-        TextureReference::of(reference)?.set(|bound| {
-            bound.description.modes[axis] = mode;
-            Ok(())
-        })
+        TextureReference::of(reference)?.describe(|it| it.modes[axis] = mode)
     }
 
     /// Sets whether elements are interpolated.
@@ -142,10 +139,7 @@ api! { TABLE:
         if mode > 1 {
             return Err(INVALID_VALUE);
         }
-        TextureReference::of(reference)?.set(|bound| {
-            bound.description.filter = mode;
-            Ok(())
-        })
+        TextureReference::of(reference)?.describe(|it| it.filter = mode)
     }
 
     /// Sets whether levels are interpolated.
@@ -154,27 +148,20 @@ api! { TABLE:
         if mode > 1 {
             return Err(INVALID_VALUE);
         }
-        TextureReference::of(reference)?.set(|bound| {
-            bound.description.mipmap_filter = mode;
-            Ok(())
-        })
+        TextureReference::of(reference)?.describe(|it| it.mipmap_filter = mode)
     }
 
     /// Sets what is added to levels.
     fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) {
         ready()?;
-        TextureReference::of(reference)?.set(|bound| {
-            bound.description.bias = bias;
-            Ok(())
-        })
+        TextureReference::of(reference)?.describe(|it| it.bias = bias)
     }
 
     /// Sets the least and the greatest level.
     fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) {
         ready()?;
-        TextureReference::of(reference)?.set(|bound| {
-            (bound.description.least_level, bound.description.greatest_level) = (least, greatest);
-            Ok(())
+        TextureReference::of(reference)?.describe(|it| {
+            (it.least_level, it.greatest_level) = (least, greatest);
         })
     }
 
@@ -189,19 +176,13 @@ api! { TABLE:
     fn cuTexRefSetBorderColor(reference: Handle, colour: In<f32>) {
         ready()?;
         let colour = [colour.at(0)?, colour.at(1)?, colour.at(2)?, colour.at(3)?];
-        TextureReference::of(reference)?.set(|bound| {
-            bound.description.border = colour;
-            Ok(())
-        })
+        TextureReference::of(reference)?.describe(|it| it.border = colour)
     }
 
     /// Sets how integers and coordinates are taken.
     fn cuTexRefSetFlags(reference: Handle, flags: c_uint) {
         ready()?;
-        TextureReference::of(reference)?.set(|bound| {
-            bound.description.flags = flags;
-            Ok(())
-        })
+        TextureReference::of(reference)?.describe(|it| it.flags = flags)
     }
 
     /// The address that is bound.

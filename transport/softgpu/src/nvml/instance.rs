@@ -2,7 +2,7 @@
 
 use std::ffi::{c_uint, c_ulonglong};
 
-use super::mig::{instances, is_divided};
+use super::mig::{divided, instances};
 use super::{
     DEVICE_BASE, DeviceHandle, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply, device,
     handle_of, nvml,
@@ -152,10 +152,7 @@ fn of_multiprocessors(slices: u32) -> c_uint {
 nvml! {
     /// The GPU instance of a number.
     fn nvmlDeviceGetGpuInstanceById(handle: DeviceHandle, id: c_uint, out: Out<u64>) {
-        let device = device(handle)?;
-        if !is_divided(device) {
-            return Err(NOT_SUPPORTED);
-        }
+        let device = divided(handle)?;
         computing(device, id)?;
         Ok(out.put(gpu_instance_handle(device, id))?)
     }
@@ -164,10 +161,7 @@ nvml! {
     fn nvmlDeviceGetGpuInstances(
         handle: DeviceHandle, profile: c_uint, list: Out<u64>, count: Out<c_uint>,
     ) {
-        let device = device(handle)?;
-        if !is_divided(device) {
-            return Err(NOT_SUPPORTED);
-        }
+        let device = divided(handle)?;
         let mut profiles = GPU_PROFILES.iter();
         let found = profiles.find(|(_, id, _)| *id == profile);
         let (slices, _, most) = *found.ok_or(NOT_SUPPORTED)?;
@@ -186,10 +180,7 @@ nvml! {
     fn nvmlDeviceGetGpuInstanceProfileInfo(
         handle: DeviceHandle, profile: c_uint, out: Out<GpuProfile>,
     ) {
-        let device = device(handle)?;
-        if !is_divided(device) {
-            return Err(NOT_SUPPORTED);
-        }
+        let device = divided(handle)?;
         let (slices, id, most) = *GPU_PROFILES.get(profile as usize).ok_or(NOT_SUPPORTED)?;
         // Seven slices have all eight parts of the memory, and three of them four.
         let eighths = slices + u32::from(slices == 3 || slices == 7);
@@ -273,15 +264,10 @@ nvml! {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn structures_have_the_sizes_of_nvml() {
-        assert_eq!(size_of::<GpuInstanceInfo>(), 24);
-        assert_eq!(size_of::<ComputeInstanceInfo>(), 32);
-        assert_eq!(size_of::<GpuProfile>(), 48);
-        assert_eq!(size_of::<ComputeProfile>(), 36);
-    }
-}
+// As nvml.h lays them out.
+const _: () = {
+    assert!(size_of::<GpuInstanceInfo>() == 24);
+    assert!(size_of::<ComputeInstanceInfo>() == 32);
+    assert!(size_of::<GpuProfile>() == 48);
+    assert!(size_of::<ComputeProfile>() == 36);
+};

@@ -68,6 +68,12 @@ pub(crate) fn is_divided(device: &Device) -> bool {
     device.faults.injected().mig.is_some()
 }
 
+/// The device of a handle, which has to be in MIG mode.
+pub(crate) fn divided(handle: DeviceHandle) -> Reply<&'static Device> {
+    let device = device(handle)?;
+    is_divided(device).then_some(device).ok_or(NOT_SUPPORTED)
+}
+
 /// The handle of an instance with this UUID.
 pub(crate) fn by_uuid(uuid: &str, devices: &[Device]) -> Option<DeviceHandle> {
     devices.iter().find_map(|device| {
@@ -130,10 +136,7 @@ nvml! {
     fn nvmlDeviceGetMigDeviceHandleByIndex(
         handle: DeviceHandle, index: c_uint, out: Out<DeviceHandle>,
     ) {
-        let device = device(handle)?;
-        if !is_divided(device) {
-            return Err(NOT_SUPPORTED);
-        }
+        let device = divided(handle)?;
         if index as usize >= MOST {
             return Err(INVALID_ARGUMENT);
         }
@@ -183,12 +186,5 @@ nvml! {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn structures_have_the_sizes_of_nvml() {
-        assert_eq!(size_of::<Attributes>(), 40);
-    }
-}
+// As nvml.h lays it out.
+const _: () = assert!(size_of::<Attributes>() == 40);

@@ -43,19 +43,36 @@ pub(crate) fn name(text: &CString) -> Name {
     unsafe { Name::new(text.as_ptr()) }
 }
 
-/// Calls a function of the driver API.
+/// A call of a function of the driver API.
 macro_rules! call {
-    ($function:path $(, $argument:expr)* $(,)?) => {{
+    ($call:expr) => {{
         // SAFETY: tests give valid pointers, or null where they test for it.
-        unsafe { $function($($argument),*) }
+        unsafe { $call }
     }};
 }
 
-/// Calls a function of the driver API that must succeed.
-macro_rules! ok {
-    ($function:path $(, $argument:expr)* $(,)?) => {
-        assert_eq!(call!($function $(, $argument)*), 0, stringify!($function))
+/// A call of a function of the driver API that must give this code.
+macro_rules! gives {
+    ($call:expr, $code:expr $(, $($why:tt)+)?) => {
+        assert_eq!(call!($call), $code $(, $($why)+)?)
     };
+}
+
+/// A call of a function of the driver API that must succeed.
+macro_rules! ok {
+    ($call:expr) => {
+        gives!($call, 0, "{}", stringify!($call))
+    };
+}
+
+/// What a call that must succeed gives by a pointer, which it is handed by this name.
+macro_rules! made {
+    (|$to:ident| $call:expr) => {{
+        let mut value = Default::default();
+        let $to = out(&mut value);
+        ok!($call);
+        value
+    }};
 }
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -70,9 +87,9 @@ pub(crate) struct Fixture {
 impl Fixture {
     pub(crate) fn new() -> Self {
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        ok!(init::cuInit, 0);
+        ok!(init::cuInit(0));
         let mut context = 0;
-        ok!(context::cuCtxCreate_v2, out(&mut context), 0, 0);
+        ok!(context::cuCtxCreate_v2(out(&mut context), 0, 0));
         Self {
             context,
             _turn: turn,
@@ -82,69 +99,48 @@ impl Fixture {
 
 impl Drop for Fixture {
     fn drop(&mut self) {
-        call!(context::cuCtxDestroy_v2, self.context);
+        call!(context::cuCtxDestroy_v2(self.context));
     }
 }
 
 pub(crate) fn alloc(size: usize) -> u64 {
-    let mut address = 0;
-    ok!(memory::cuMemAlloc_v2, out(&mut address), size);
-    address
+    made!(|to| memory::cuMemAlloc_v2(to, size))
 }
 
 /// Words of device memory.
 pub(crate) fn zeros(count: usize) -> u64 {
     let address = alloc(count * 8);
-    ok!(fill::cuMemsetD8_v2, address, 0, count * 8);
-    ok!(context::cuCtxSynchronize);
+    ok!(fill::cuMemsetD8_v2(address, 0, count * 8));
+    ok!(context::cuCtxSynchronize());
     address
 }
 
 pub(crate) fn alloc_host(size: usize) -> *mut c_void {
     let mut address = std::ptr::null_mut();
-    ok!(memory::cuMemHostAlloc, out(&mut address), size, 0);
+    ok!(memory::cuMemHostAlloc(out(&mut address), size, 0));
     address
 }
 
 pub(crate) fn free_memory() -> usize {
-    let mut free = 0;
-    ok!(memory::cuMemGetInfo_v2, out(&mut free), nowhere());
-    free
+    made!(|to| memory::cuMemGetInfo_v2(to, nowhere()))
 }
 
 pub(crate) fn new_stream(flags: u32) -> u64 {
-    let mut handle = 0;
-    ok!(stream::cuStreamCreate, out(&mut handle), flags);
-    handle
+    made!(|to| stream::cuStreamCreate(to, flags))
 }
 
 pub(crate) fn attribute(id: u32) -> i32 {
-    let mut value = 0;
-    ok!(device::cuDeviceGetAttribute, out(&mut value), id, 0);
-    value
+    made!(|to| device::cuDeviceGetAttribute(to, id, 0))
 }
 
 pub(crate) fn load(ptx: &str) -> u64 {
     let text = CString::new(ptx).unwrap();
-    let mut handle = 0;
-    ok!(
-        module::cuModuleLoadData,
-        out(&mut handle),
-        text.as_ptr().cast()
-    );
-    handle
+    made!(|to| module::cuModuleLoadData(to, text.as_ptr().cast()))
 }
 
 pub(crate) fn function(module: u64, text: &str) -> u64 {
     let text = CString::new(text).unwrap();
-    let mut handle = 0;
-    ok!(
-        module::cuModuleGetFunction,
-        out(&mut handle),
-        module,
-        name(&text)
-    );
-    handle
+    made!(|to| module::cuModuleGetFunction(to, module, name(&text)))
 }
 
 /// Launches with parameters of 8 bytes each; gives the code.
@@ -161,8 +157,7 @@ pub(crate) fn launch(function: u64, grid: u32, block: u32, stream: u64, params: 
             pointers.as_ptr()
         })
     };
-    call!(
-        launch::cuLaunchKernel,
+    call!(launch::cuLaunchKernel(
         function,
         grid,
         1,
@@ -174,7 +169,7 @@ pub(crate) fn launch(function: u64, grid: u32, block: u32, stream: u64, params: 
         stream,
         values,
         In::NULL
-    )
+    ))
 }
 
 /// A kernel that stores its parameter `value` to `out[thread]`, one that spins for `ns`

@@ -20,6 +20,13 @@ pub(crate) enum Out {
 /// bits) and %ha, %hb, %hc (low 16 bits).
 pub(crate) type Case = (&'static str, Out, fn(u64, u64, u64) -> u64);
 
+/// A table of cases: the result's width, the PTX, and the same in Rust.
+macro_rules! cases {
+    ($($width:ident $code:literal => $same:expr,)*) => {
+        &[$(($code, $width, $same)),*]
+    };
+}
+
 /// Operands with the values at which arithmetic goes wrong.
 pub(crate) fn operand() -> impl Strategy<Value = u64> {
     let float = |value: f32| u64::from(value.to_bits()) | value.to_bits() as u64;

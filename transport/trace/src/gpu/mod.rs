@@ -97,7 +97,7 @@ pub(crate) enum Begun {
         given: u64,
     },
     /// The server times it.
-    Elsewhere(u64),
+    Remote(u64),
 }
 
 #[inline(always)]
@@ -159,7 +159,7 @@ fn begin_remote(stream: u64) -> Begun {
     // That the client's library knows by itself.
     match driver.captures(stream) {
         Some(true) => Begun::Untimed,
-        _ => client.begin(stream).map_or(Begun::Failed, Begun::Elsewhere),
+        _ => client.begin(stream).map_or(Begun::Failed, Begun::Remote),
     }
 }
 
@@ -222,7 +222,7 @@ fn record_behind(begun: Begun, recorder: &Recorder, code: u32, submitted: &Submi
         // A call that failed has given nothing to do.
         Begun::Failed if code != 0 => return,
         Begun::Failed => return recorder.submitted(),
-        Begun::Elsewhere(token) => {
+        Begun::Remote(token) => {
             let submitted = (code == 0).then_some(submitted);
             if submitted.is_some() {
                 recorder.submitted();

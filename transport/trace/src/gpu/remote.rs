@@ -14,7 +14,7 @@ use gtrace_recording::Recorder;
 
 use super::Submitted;
 use crate::report::say;
-use crate::server::LastWords;
+use crate::server::FinalReport;
 use crate::{session, target};
 
 /// `gtrace_shim_time_work` of the client's library (transport/shim/src/times.rs).
@@ -87,7 +87,7 @@ impl Client {
     /// The call was made: with success if there is something to report it.
     pub(super) fn end(&self, token: u64, submitted: Option<&Submitted>) {
         (self.time)(0, 0);
-        LastWords::prepare();
+        FinalReport::prepare();
         let Some(submitted) = submitted else { return };
         let _ = SUBMITTED.try_with(|all| {
             let mut all = all.borrow_mut();

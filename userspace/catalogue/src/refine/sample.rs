@@ -145,26 +145,39 @@ pub(super) fn nvlink(occ: &Occurrence, v: Verdict) -> Verdict {
         Some(link) if link >= 0 => v.and(&format!("It is link {link}.")),
         _ => v,
     };
-    match occ.detail.host.error.as_deref() {
-        Some("bit error rate") => {
-            return v
-                .refined("bit_errors", Severity::Warning)
-                .and("More than one bit in 10^12 is wrong after correction, for a minute or longer: packets are sent again, and jobs over several GPUs get slower.")
-                .steps(&[
-                    "Read the rates: nvidia-smi nvlink -e.",
-                    "Compare the two ends of the link; if it stays with one link, check seating and cable.",
-                    EVIDENCE,
-                    "Drain the GPU and reset it: the link is trained anew. If it comes back, run the field diagnostic.",
-                ]);
-        }
+    let too_many = match occ.detail.host.error.as_deref() {
+        Some("bit error rate") => Some((
+            "bit_errors",
+            "More than one bit in 10^12 is wrong after correction, for a minute or longer",
+        )),
+        Some("CRC error rate") => Some((
+            "crc_errors",
+            "100 checksums a second or more are wrong, over all links of the GPU and for a minute",
+        )),
         Some("bit error rate is within its limit") => {
             return v
                 .refined("ok", Severity::Info)
                 .meaning("No NVLink of the GPU has too many bit errors any more.");
         }
-        _ => {}
+        _ => None,
+    };
+    if let Some((part, what)) = too_many {
+        return v
+            .refined(part, Severity::Warning)
+            .and(&format!("{what}: packets are sent again, and jobs over several GPUs get slower."))
+            .steps(&[
+                "Read the rates: nvidia-smi nvlink -e.",
+                "Compare the two ends of the link; if it stays with one link, check seating and cable.",
+                EVIDENCE,
+                "Drain the GPU and reset it: the link is trained anew. If it comes back, run the field diagnostic.",
+            ]);
     }
     let text = words(occ);
+    if text.contains("crcdata") || text.contains("crcflit") {
+        return v.refined("crc", Severity::Info).and(
+            "Each packet with a wrong checksum is sent again: fewer than 100 a second do no harm.",
+        );
+    }
     let state = text.contains("state") || text.contains("active");
     let off = state && occ.detail.sample.value == Some(0.0);
     if off || text.contains("linkdown") || text.contains("wentdown") || text.contains("inactive") {

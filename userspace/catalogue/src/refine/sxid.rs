@@ -8,7 +8,7 @@ use crate::table;
 /// the switch.
 pub(super) fn verdict(occ: &Occurrence, base: Verdict) -> Verdict {
     let fabric = &occ.detail.fabric;
-    let fatal = fabric.scope.as_deref().and_then(said_fatal);
+    let fatal = fabric.scope.as_deref().and_then(declares_fatal);
     let Some(entry) = fabric.sxid.and_then(table::sxid) else {
         let unknown = Verdict {
             rule: "sxid:unknown".to_owned(),
@@ -38,7 +38,7 @@ pub(super) fn verdict(occ: &Occurrence, base: Verdict) -> Verdict {
     }
 }
 
-fn said_fatal(scope: &str) -> Option<bool> {
+fn declares_fatal(scope: &str) -> Option<bool> {
     let scope = scope.to_ascii_lowercase();
     if scope.starts_with("non") {
         Some(false)

@@ -199,8 +199,8 @@ const fn bits(list: &[u32]) -> u32 {
 fn nvlink5(occ: &Occurrence, code: u32, v: Verdict) -> Verdict {
     let detail = &occ.detail.xid;
     let v = with_link(occ, v);
-    let said = detail.sub_severity.as_deref().map(str::to_ascii_lowercase);
-    let fatal = said.as_deref().map(|s| s.starts_with("fatal"));
+    let declared = detail.sub_severity.as_deref().map(str::to_ascii_lowercase);
+    let fatal = declared.as_deref().map(|s| s.starts_with("fatal"));
     let status = detail.words.get(1).and_then(|w| hex(w));
     let decode = detail
         .sub_unit

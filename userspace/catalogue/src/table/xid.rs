@@ -165,7 +165,7 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
     91 RESERVED_XID: Unknown, Info, [SUPPORT],
         "Reserved by the driver's headers and given no meaning.";
     92 EXCESSIVE_SBE_INTERRUPTS: HardwareMemory, Warning, [IGNORE, "Watch the rate of corrected errors: nvidia-smi -q -d ECC.", SUPPORT],
-        "Corrected ECC errors arrive faster than the driver wants to be told of. No data is lost, but the memory is likely to get worse.";
+        "Corrected ECC errors arrive faster than the driver accepts. No data is lost, but the memory is likely to get worse.";
     93 INFOROM_ERASE_LIMIT_EXCEEDED: HardwareMemory, Warning, [IGNORE, SUPPORT],
         "The flash that holds the InfoROM was erased more often than it is made for. The GPU works; error records may no longer be kept.";
     94 ROBUST_CHANNEL_CONTAINED_ERROR: HardwareMemory, Warning, [RESTART_APP, CHECK_REMAP, SYMPATHETIC],

@@ -20,7 +20,7 @@ const MAX_LATE_US: i64 = 60_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct State {
     groups: Vec<Open>,
-    /// Ports' messages that were reported as they stood, as nothing came after them for a while, oldest first.
+    /// Ports' messages that were reported as they were, as nothing came after them for a while, oldest first.
     announced: Vec<Announcement>,
 }
 

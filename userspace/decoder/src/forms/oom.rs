@@ -160,9 +160,9 @@ impl State {
 
     fn take_limit(&mut self, line: &Line<'_>, victim: &mut Victim) {
         if victim.detail.cgroup.is_none()
-            && let Some((said, cgroup, limit)) = self.limit.take()
-            && said.accepts(line)
-            && !said.expired(&line.meta)
+            && let Some((origin, cgroup, limit)) = self.limit.take()
+            && origin.accepts(line)
+            && !origin.expired(&line.meta)
         {
             victim.detail.cgroup = Some(cgroup);
             victim.detail.limit_cgroup = Some(limit).filter(|limit| !limit.is_empty());

@@ -71,7 +71,7 @@ const MAX_RECORD: usize = 128 * 1024;
 /// Reads a saved log and gives its occurrences in the order of their first lines.
 ///
 /// Memory is bounded, however long the log and its lines are.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SavedLog {
     decoder: Decoder,
     lines: u64,
@@ -143,14 +143,7 @@ impl SavedLog {
     pub fn new(options: Options) -> Self {
         Self {
             decoder: Decoder::new(options),
-            lines: 0,
-            partial: Vec::new(),
-            current: Current::default(),
-            held: Vec::new(),
-            origins: VecDeque::new(),
-            host: None,
-            unread: Unread::default(),
-            unknown: unknown::Drivers::default(),
+            ..Self::default()
         }
     }
 

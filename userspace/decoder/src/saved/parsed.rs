@@ -6,9 +6,10 @@ use std::ops::Range;
 use gtrace_event::Timestamp;
 
 /// How a line was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Style {
     /// No prefix.
+    #[default]
     Raw,
     /// `3,1234,5678,-;text`
     Kmsg,
@@ -24,16 +25,17 @@ pub(crate) enum Style {
 }
 
 /// Whose text it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The kernel log.
+    #[default]
     KernelLog,
     /// A process that wrote to syslog or the journal.
     Process,
 }
 
 /// A line, taken apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parsed<'a> {
     pub(crate) style: Style,
     pub(crate) origin: Origin,
@@ -58,18 +60,8 @@ impl Parsed<'_> {
     /// A line that is all text.
     pub(crate) fn new(line: &str) -> Self {
         Self {
-            style: Style::Raw,
-            origin: Origin::KernelLog,
             text: 0..line.len(),
-            message: None,
-            facility: None,
-            level: None,
-            timestamp_us: None,
-            time: None,
-            written: None,
-            host: None,
-            repeated: None,
-            device: None,
+            ..Self::default()
         }
     }
 }

@@ -73,18 +73,20 @@ pub(crate) fn assert_fields(context: &str, value: &Value, want: &[(&str, Value)]
     }
 }
 
-/// A line and the fields that it must give, live and from a saved log.
-pub(crate) fn check(line: &str, want: &[(&str, Value)]) {
-    let value = only(line);
-    assert_fields(line, &value, want);
-    assert_eq!(value["message"], json!(line), "message is the line");
-    assert_eq!(value["provenance"], "kernel", "{line}");
-    let mut stored = saved(&format!("[ 1234.567890] {line}\n"));
-    assert_eq!(stored.len(), 1, "{line}");
+/// The lines of an event and the fields that they must give, live and from a saved log.
+pub(crate) fn check(text: &str, want: &[(&str, Value)]) {
+    let (value, lines) = (only(text), json!([1, text.lines().count()]));
+    assert_fields(text, &value, want);
+    assert_eq!(value["message"], json!(text), "message is the text");
+    assert_eq!(value["provenance"], "kernel", "{text}");
+    assert_eq!(value["lines"], lines, "{text}");
+    let log = text.lines().map(|line| format!("[ 1234.567890] {line}\n"));
+    let mut stored = saved(&log.collect::<String>());
+    assert_eq!(stored.len(), 1, "{text}");
     let stored = json(&stored.remove(0));
-    assert_fields(line, &stored, want);
-    assert_eq!(stored["message"], json!(line));
-    assert_eq!(stored["lines"], json!([1, 1]));
+    assert_fields(text, &stored, want);
+    assert_eq!(stored["message"], json!(text));
+    assert_eq!(stored["lines"], lines, "{text}");
     assert_eq!(stored["boottime_ns"], json!(1_234_567_890_000u64));
     assert_eq!(stored["provenance"], "unknown");
 }
@@ -92,14 +94,15 @@ pub(crate) fn check(line: &str, want: &[(&str, Value)]) {
 /// What an occurrence must have: fields by JSON pointer, as [`assert_fields`] takes them.
 pub(crate) type Fields = BTreeMap<String, Value>;
 
-/// The lines of a table and what each must give, which is on the next line behind `= `: kind and severity, unless they are
-/// left out, and an object of fields.
+/// The events of a table, each a line or several, and what each must give, which is on the next line behind `= `: kind and
+/// severity, unless they are left out, and an object of fields.
 pub(crate) fn rows(cases: &str) -> Vec<(&str, Fields)> {
     let mut rows = Vec::new();
-    let mut lines = cases.lines().filter(|line| !line.is_empty());
-    while let Some(line) = lines.next() {
-        let want = lines.next().and_then(|want| want.strip_prefix("= "));
-        let want = want.unwrap();
+    let mut rest = cases.trim();
+    while !rest.is_empty() {
+        let (text, after) = rest.split_once("\n= ").unwrap();
+        let (want, after) = after.split_once('\n').unwrap_or((after, ""));
+        rest = after;
         let (words, object) = want.split_at(want.find('{').unwrap_or(want.len()));
         let mut fields = match object {
             "" => Fields::new(),
@@ -108,17 +111,17 @@ pub(crate) fn rows(cases: &str) -> Vec<(&str, Fields)> {
         let words = words.split_whitespace().map(|word| json!(word));
         let names = ["kind", "severity"].map(str::to_owned);
         fields.extend(names.into_iter().zip(words));
-        rows.push((line, fields));
+        rows.push((text, fields));
     }
     rows
 }
 
-/// [`check`]s every line of a table.
+/// [`check`]s every event of a table.
 pub(crate) fn table(cases: &str) {
     table_of(str::to_owned, &[], cases);
 }
 
-/// [`check`]s every line of a table, put as `put` does, for what the table has of it and for `all`.
+/// [`check`]s every event of a table, put as `put` does, for what the table has of it and for `all`.
 pub(crate) fn table_of(put: impl Fn(&str) -> String, all: &[(&str, Value)], cases: &str) {
     for (line, fields) in rows(cases) {
         let mut want: Vec<(&str, Value)> = all.to_vec();

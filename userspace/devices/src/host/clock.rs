@@ -2,7 +2,7 @@
 //! Kerberos refuse to work.
 //!
 //! Source: adjtimex(2), which asks only. The kernel clears STA_UNSYNC when an NTP daemon sets the clock, and sets it again
-//! when it has heard nothing for so long that the error may be above 16 s (kernel/time/ntp.c).
+//! when it has had no answer for so long that the error may be above 16 s (kernel/time/ntp.c).
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ impl Part for Clock {
             reading.find(HostState::Degraded, reason.to_owned());
         } else if clock.max_error > roots.thresholds.clock_error {
             let reason = format!(
-                "the clock may be wrong by {:.1} s: its daemon has heard nothing for a while",
+                "the clock may be wrong by {:.1} s: its daemon has had no answer for a while",
                 clock.max_error.as_secs_f64()
             );
             reading.find(HostState::Degraded, reason);

@@ -4,6 +4,7 @@
 //! /sys/devices/system/cpu/cpu*/thermal_throttle (Documentation/ABI/testing/sysfs-devices-system-cpu).
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -22,6 +23,8 @@ pub(super) const INFO: PartInfo = PartInfo {
 const TICKS_A_SECOND: f64 = 100.0;
 /// Versions of microcode that have series of their own.
 const MICROCODES: usize = 8;
+/// Between readings of the microcode: it changes where somebody loads another, and a host has hundreds of CPUs.
+const MICROCODE_EVERY: Duration = Duration::from_secs(600);
 /// A slowdown for heat counts for so long.
 const RECENT: Duration = Duration::from_secs(300);
 const MODES: [&str; 8] = [
@@ -34,6 +37,10 @@ pub(super) struct Cpu {
     /// CPUs that count slowdowns, and how many there were.
     throttles: Option<(u32, f64)>,
     hot: Option<Instant>,
+    /// The package of each CPU that counts slowdowns, which stays the same.
+    packages: BTreeMap<u32, u32>,
+    /// When the microcode was read, and how many CPUs had which version.
+    microcode: Option<(Instant, BTreeMap<String, u32>)>,
 }
 
 impl Part for Cpu {
@@ -57,8 +64,9 @@ impl Part for Cpu {
         }
         self.usage(times, roots.thresholds.cpu_stolen, &mut reading);
         load(roots, &mut reading);
-        microcode(&roots.sysfs.join("devices/system/cpu"), &mut reading);
-        self.heat(&roots.sysfs.join("devices/system/cpu"), now, &mut reading);
+        let cpus = roots.sysfs.join("devices/system/cpu");
+        self.microcode(&cpus, now, &mut reading);
+        self.heat(&cpus, now, &mut reading);
         Ok(reading)
     }
 }
@@ -95,7 +103,7 @@ impl Cpu {
     }
 
     fn heat(&mut self, dir: &Path, now: Instant, reading: &mut HostReading) {
-        let Some((cpus, cores, packages)) = throttles(dir) else {
+        let Some((cpus, cores, packages)) = throttles(dir, &mut self.packages) else {
             reading.missing = Some("slowdowns for heat: these CPUs do not count them".to_owned());
             return;
         };
@@ -118,39 +126,51 @@ impl Cpu {
             reading.find(HostState::Degraded, reason);
         }
     }
+
+    /// The version of the microcode, which all CPUs of a host should have in common: one that was not updated behaves otherwise.
+    fn microcode(&mut self, dir: &Path, now: Instant, reading: &mut HostReading) {
+        let is_recent = |at: Instant| now.saturating_duration_since(at) < MICROCODE_EVERY;
+        let known = self.microcode.take().filter(|(at, _)| is_recent(*at));
+        let (_, versions) = self
+            .microcode
+            .insert(known.unwrap_or_else(|| (now, microcode(dir))));
+        for (version, cpus) in versions.iter().take(MICROCODES) {
+            reading.gauge(
+                ("gtrace_cpu_microcode_cpus", ""),
+                "CPUs by the version of their microcode",
+                &[("version", version)],
+                f64::from(*cpus),
+            );
+        }
+        if versions.len() > 1 {
+            let all: Vec<&str> = versions
+                .keys()
+                .map(String::as_str)
+                .take(MICROCODES)
+                .collect();
+            let reason = format!("CPUs have different microcode: {}", all.join(", "));
+            reading.find(HostState::Degraded, reason);
+        }
+    }
 }
 
-/// The version of the microcode, which all CPUs of a host should have in common: one that was not updated behaves otherwise.
-fn microcode(dir: &Path, reading: &mut HostReading) {
+/// How many CPUs have which version of microcode.
+fn microcode(dir: &Path) -> BTreeMap<String, u32> {
     let mut versions = BTreeMap::new();
     let entries = fs::read_dir(dir).into_iter().flatten();
     for entry in entries.filter_map(Result::ok) {
-        let is_cpu = entry.file_name().to_str().is_some_and(|name| {
-            name.strip_prefix("cpu")
-                .is_some_and(|n| n.parse::<u32>().is_ok())
-        });
-        let version = is_cpu.then(|| sysfs::text(&entry.path().join("microcode/version")));
-        if let Some(version) = version.flatten() {
-            *versions.entry(version).or_insert(0_u32) += 1;
+        let version = number_of(&entry.file_name())
+            .and_then(|_| sysfs::text(&entry.path().join("microcode/version")));
+        if let Some(version) = version {
+            *versions.entry(version).or_insert(0) += 1;
         }
     }
-    for (version, cpus) in versions.iter().take(MICROCODES) {
-        reading.gauge(
-            ("gtrace_cpu_microcode_cpus", ""),
-            "CPUs by the version of their microcode",
-            &[("version", version)],
-            f64::from(*cpus),
-        );
-    }
-    if versions.len() > 1 {
-        let all: Vec<&str> = versions
-            .keys()
-            .map(String::as_str)
-            .take(MICROCODES)
-            .collect();
-        let reason = format!("CPUs have different microcode: {}", all.join(", "));
-        reading.find(HostState::Degraded, reason);
-    }
+    versions
+}
+
+/// The number of the CPU whose directory has this name.
+fn number_of(name: &OsStr) -> Option<u32> {
+    name.to_str()?.strip_prefix("cpu")?.parse().ok()
 }
 
 /// `cpu  9 0 7 400 1 0 2 0 0 0`: seconds.
@@ -180,20 +200,16 @@ fn load(roots: &HostRoots, reading: &mut HostReading) {
     }
 }
 
-/// How many CPUs count, and the counts of all cores and of all packages; each CPU of a package has the same count of it.
-fn throttles(dir: &Path) -> Option<(u32, f64, f64)> {
+/// How many CPUs count, and the counts of all cores and of all packages; each CPU of a package has the same count of it. `known`
+/// are the packages of CPUs, as far as they were read.
+fn throttles(dir: &Path, known: &mut BTreeMap<u32, u32>) -> Option<(u32, f64, f64)> {
     let mut cpus = 0;
     let mut cores = None;
     let mut packages: BTreeMap<u32, f64> = BTreeMap::new();
     for entry in fs::read_dir(dir).ok()?.filter_map(Result::ok) {
-        let name = entry.file_name();
-        let number = name
-            .to_str()
-            .and_then(|n| n.strip_prefix("cpu"))
-            .and_then(|n| n.parse::<u32>().ok());
-        if number.is_none() {
+        let Some(number) = number_of(&entry.file_name()) else {
             continue;
-        }
+        };
         let at = entry.path();
         let counts = at.join("thermal_throttle");
         let Some(count) = sysfs::number::<f64>(&counts.join("core_throttle_count")) else {
@@ -201,7 +217,11 @@ fn throttles(dir: &Path) -> Option<(u32, f64, f64)> {
         };
         cpus += 1;
         *cores.get_or_insert(0.0) += count;
-        let package = sysfs::number(&at.join("topology/physical_package_id"));
+        let package = known.get(&number).copied().or_else(|| {
+            let read = sysfs::number(&at.join("topology/physical_package_id"))?;
+            known.insert(number, read);
+            Some(read)
+        });
         let of_package = sysfs::number::<f64>(&counts.join("package_throttle_count"));
         if let Some((package, count)) = package.zip(of_package) {
             let most = packages.entry(package).or_default();
@@ -298,6 +318,25 @@ mod tests {
     }
 
     #[test]
+    fn the_package_of_a_cpu_is_read_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = write(dir.path(), "cpu  1 0 0 9 0 0 0 0 0 0\n");
+        let (mut cpu, now) = (Cpu::default(), Instant::now());
+        for count in [5, 6] {
+            throttle(dir.path(), 0, 1, count);
+            if count == 6 {
+                let topology = "sys/devices/system/cpu/cpu0/topology";
+                fs::remove_dir_all(dir.path().join(topology)).unwrap();
+            }
+            let reading = cpu.read(&roots, now).unwrap();
+            assert_eq!(
+                value(&reading, "gtrace_cpu_throttles", &[("part", "package")]),
+                Some(f64::from(count))
+            );
+        }
+    }
+
+    #[test]
     fn a_cpu_that_is_switched_on_again_was_not_hot() {
         let dir = tempfile::tempdir().unwrap();
         let roots = write(dir.path(), "cpu  1 0 0 9 0 0 0 0 0 0\n");
@@ -331,9 +370,14 @@ mod tests {
     #[test]
     fn cpus_with_different_microcode_are_degraded() {
         let dir = tempfile::tempdir().unwrap();
-        let mut reading = HostReading::default();
-        microcode(dir.path(), &mut reading);
-        assert!(reading.metrics.is_empty(), "virtual machines show none");
+        let now = Instant::now();
+        let read = |cpu: &mut Cpu, at: Instant| {
+            let mut reading = HostReading::default();
+            cpu.microcode(dir.path(), at, &mut reading);
+            reading
+        };
+        let none = read(&mut Cpu::default(), now);
+        assert!(none.metrics.is_empty(), "virtual machines show none");
         for (cpu, version) in [
             ("cpu0", "0x2b0005c0"),
             ("cpu1", "0x2b0005c0"),
@@ -343,16 +387,17 @@ mod tests {
             fs::create_dir_all(&at).unwrap();
             fs::write(at.join("version"), format!("{version}\n")).unwrap();
         }
-        microcode(dir.path(), &mut reading);
+        let mut cpu = Cpu::default();
         let labels = [("version", "0x2b0005c0")];
-        assert_eq!(
-            value(&reading, "gtrace_cpu_microcode_cpus", &labels),
-            Some(2.0)
-        );
-        assert_eq!(reading.state, HostState::Healthy);
+        let is_of_both = |reading: &HostReading| {
+            let count = value(reading, "gtrace_cpu_microcode_cpus", &labels);
+            assert_eq!((count, reading.state), (Some(2.0), HostState::Healthy));
+        };
+        is_of_both(&read(&mut cpu, now));
         fs::write(dir.path().join("cpu1/microcode/version"), "0x2b000400\n").unwrap();
-        let mut reading = HostReading::default();
-        microcode(dir.path(), &mut reading);
+        // Hundreds of files are not read each time.
+        is_of_both(&read(&mut cpu, now + Duration::from_secs(10)));
+        let reading = read(&mut cpu, now + MICROCODE_EVERY);
         assert_eq!(reading.state, HostState::Degraded);
         assert!(reading.reasons[0].contains("0x2b000400"));
     }

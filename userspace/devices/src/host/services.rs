@@ -109,10 +109,10 @@ impl Part for Services {
             reading.missing = Some("none of the services that are known is installed".to_owned());
             return Ok(reading);
         }
-        let said = match systemd::ask(&roots.root, &installed, self.deadline) {
-            Ok(said) => {
+        let status = match systemd::ask(&roots.root, &installed, self.deadline) {
+            Ok(status) => {
                 self.answered = Some(now);
-                said
+                status
             }
             Err(why) => {
                 let text = format!("{why}: services are judged by their control groups alone");
@@ -125,11 +125,11 @@ impl Part for Services {
                 self.forget(unit);
                 continue;
             }
-            let said = said.get(unit);
-            let masked = said.is_some_and(|said| said.masked);
+            let status = status.get(unit);
+            let masked = status.is_some_and(|status| status.masked);
             let enabled = !masked && is_enabled(&roots.root, unit);
-            let running = match said {
-                Some(said) => said.active == Active::On,
+            let running = match status {
+                Some(status) => status.active == Active::On,
                 None => is_running(&slice, unit),
             };
             for (name, help, value) in [
@@ -143,8 +143,8 @@ impl Part for Services {
                 let labels = [("unit", unit)];
                 reading.gauge((name, ""), help, &labels, f64::from(u8::from(value)));
             }
-            let is_bad = match said {
-                Some(said) => self.judge((roots, now), (unit, enabled), said, &mut reading),
+            let is_bad = match status {
+                Some(status) => self.judge((roots, now), (unit, enabled), status, &mut reading),
                 None => self.stands(unit, running, now, &mut reading),
             };
             if running || !enabled || is_bad {
@@ -158,7 +158,7 @@ impl Part for Services {
                     "{unit}.service is enabled and has not run for {} s",
                     down.as_secs()
                 );
-                let state = match said.map(|said| said.active) {
+                let state = match status.map(|status| status.active) {
                     // It can take minutes; systemd ends what takes too long.
                     Some(Active::Between) => HostState::Degraded,
                     _ => without(unit, roots),
@@ -224,11 +224,11 @@ impl Services {
         &mut self,
         (roots, now): (&HostRoots, Instant),
         (unit, enabled): (&'static str, bool),
-        said: &Unit,
+        status: &Unit,
         reading: &mut HostReading,
     ) -> bool {
-        let restarts = self.restarted(unit, said.restarts, now);
-        let failed = said.active == Active::Failed;
+        let restarts = self.restarted(unit, status.restarts, now);
+        let failed = status.active == Active::Failed;
         let labels = [("unit", unit)];
         reading.gauge(
             ("gtrace_service_failed", ""),
@@ -236,7 +236,7 @@ impl Services {
             &labels,
             f64::from(u8::from(failed)),
         );
-        if let Some(count) = said.restarts {
+        if let Some(count) = status.restarts {
             reading.counter(
                 ("gtrace_service_restarts", ""),
                 "How often systemd has restarted a service by itself since somebody started it",
@@ -244,13 +244,13 @@ impl Services {
                 f64::from(count),
             );
         }
-        let first_on = said.active == Active::On && self.seen_on.insert(unit);
+        let first_on = status.active == Active::On && self.seen_on.insert(unit);
         // One that somebody has masked, or that nobody starts, fails nobody. What udev or another unit starts has no link.
-        let matters = !said.masked && (enabled || self.seen_on.contains(unit));
+        let matters = !status.masked && (enabled || self.seen_on.contains(unit));
         let within = RESTARTS_WITHIN.as_secs() / 60;
-        let wrong = match (failed && matters, restarts >= RESTARTS && !said.masked) {
+        let wrong = match (failed && matters, restarts >= RESTARTS && !status.masked) {
             (true, _) => {
-                let result = said.result.as_deref().unwrap_or("no reason given");
+                let result = status.result.as_deref().unwrap_or("no reason given");
                 let reason = format!("{unit}.service failed: {result}");
                 let counts = match restarts {
                     0 => String::new(),
@@ -260,7 +260,7 @@ impl Services {
             }
             (false, true) => {
                 let reason = format!("{unit}.service restarts again and again");
-                let counts = format!(": {restarts} times within {within} min, now {}", said.sub);
+                let counts = format!(": {restarts} times within {within} min, now {}", status.sub);
                 Some(("restarts", reason, counts))
             }
             (false, false) => None,
@@ -270,7 +270,7 @@ impl Services {
             self.judged.remove(unit);
             let was_bad = self.reported.iter().any(|(of, _)| *of == unit);
             // The first time too: it may have failed before a restart of gtrace.
-            if first_on || was_bad && said.active == Active::On {
+            if first_on || was_bad && status.active == Active::On {
                 self.reported.retain(|(of, _)| *of != unit);
                 let text = format!("{unit}.service {RUNS_AGAIN}");
                 let occurrence = occurrence(unit, RUNS_AGAIN, Severity::Info, text);
@@ -288,7 +288,7 @@ impl Services {
                 HostState::Healthy | HostState::Degraded => Severity::Warning,
             };
             let mut occurrence = occurrence(unit, error, severity, format!("{reason}{counts}"));
-            occurrence.detail.host.result.clone_from(&said.result);
+            occurrence.detail.host.result.clone_from(&status.result);
             occurrence.detail.host.restarts = (restarts > 0).then_some(restarts);
             reading.news.push(HostNews::stands(occurrence));
         }

@@ -244,10 +244,10 @@ fn what_systemd_says_counts_and_control_groups_do_where_it_says_nothing() {
     let fabric = [("unit", "nvidia-fabricmanager")];
     let docker = [("unit", "docker")];
     let missing = |reading: &HostReading, want: &str| {
-        let said = reading.missing.clone().unwrap_or_default();
+        let reason = reading.missing.clone().unwrap_or_default();
         assert!(
-            said.contains(want) && said.contains("control groups alone"),
-            "{said}"
+            reason.contains(want) && reason.contains("control groups alone"),
+            "{reason}"
         );
     };
 

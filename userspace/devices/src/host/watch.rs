@@ -1,8 +1,11 @@
-//! Reads the parts in turn, each in a thread of its own with a deadline: a file of procfs or a disk can wait for ever.
+//! Reads the parts in turn, with a deadline: a file of procfs or a disk can wait for ever. The thread that waits for it is left
+//! to it, and another one reads the other parts.
 
 use std::fmt;
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, SendError, Sender, SyncSender, TryRecvError, channel, sync_channel,
+};
 use std::time::{Duration, Instant};
 
 use super::part::{HostNews, HostReading, HostRoots, Part, PartInfo, Unread};
@@ -30,8 +33,7 @@ enum Slot {
 
 /// The parts that are watched.
 pub struct HostWatch {
-    roots: HostRoots,
-    deadline: Duration,
+    reader: Reader,
     clock: fn() -> io::Result<ClockReading>,
     slots: Vec<(PartInfo, Slot, Instant)>,
 }
@@ -59,8 +61,11 @@ impl HostWatch {
             .filter_map(|info| Some((info, Slot::Idle(part(info.name, clock)?), now)))
             .collect();
         Self {
-            roots,
-            deadline,
+            reader: Reader {
+                roots,
+                deadline,
+                jobs: None,
+            },
             clock,
             slots,
         }
@@ -83,12 +88,12 @@ impl HostWatch {
             .min_by_key(|(_, _, due)| *due)?;
         *due = now + info.every;
         let (next, outcome) = match std::mem::replace(slot, Slot::Broken) {
-            Slot::Idle(part) => begin(part, Vec::new(), &self.roots, self.deadline),
+            Slot::Idle(part) => self.reader.begin(part, Vec::new()),
             Slot::Busy(result, since) => match result.try_recv() {
                 // The readings are of another time by now, but no later one has these events.
                 Ok((part, late)) => {
                     let news = late.map(|reading| reading.news).unwrap_or_default();
-                    begin(part, news, &self.roots, self.deadline)
+                    self.reader.begin(part, news)
                 }
                 Err(TryRecvError::Empty) => {
                     let since = (Slot::Busy(result, since), since);
@@ -100,7 +105,7 @@ impl HostWatch {
                 Err(TryRecvError::Disconnected) => (Slot::Broken, panicked()),
             },
             Slot::Broken => match part(info.name, self.clock) {
-                Some(part) => begin(part, Vec::new(), &self.roots, self.deadline),
+                Some(part) => self.reader.begin(part, Vec::new()),
                 None => (Slot::Broken, panicked()),
             },
         };
@@ -113,38 +118,93 @@ fn panicked() -> HostOutcome {
     HostOutcome::Unread(Unread::Failed("its reading panicked".to_owned()))
 }
 
-/// Begins a reading, to whose news those of a late one before it are added.
-fn begin(
-    mut part: Box<dyn Part>,
-    mut news: Vec<HostNews>,
-    roots: &HostRoots,
-    deadline: Duration,
-) -> (Slot, HostOutcome) {
-    let (done, result) = sync_channel(1);
-    let (roots, began) = (roots.clone(), Instant::now());
-    let thread = std::thread::Builder::new()
-        .name("gtrace-read".to_owned())
-        .spawn(move || {
-            let read = part.read(&roots, began).map(|mut reading| {
-                news.append(&mut reading.news);
-                reading.news = news;
-                reading
-            });
-            // Nobody waits for what comes too late.
-            let _ = done.send((part, read));
+/// A reading that is to be made.
+struct Job {
+    part: Box<dyn Part>,
+    /// What a late reading before it has seen happen.
+    news: Vec<HostNews>,
+    roots: HostRoots,
+    began: Instant,
+    done: SyncSender<Read>,
+}
+
+impl Job {
+    fn run(self) {
+        let Self {
+            mut part,
+            mut news,
+            roots,
+            began,
+            done,
+        } = self;
+        let read = part.read(&roots, began).map(|mut reading| {
+            news.append(&mut reading.news);
+            reading.news = news;
+            reading
         });
-    if let Err(error) = thread {
-        let why = format!("no thread for its reading: {error}");
-        return (Slot::Broken, HostOutcome::Unread(Unread::Failed(why)));
+        // Nobody waits for what comes too late.
+        let _ = done.send((part, read));
     }
-    match result.recv_timeout(deadline) {
-        Ok((part, Ok(reading))) => (Slot::Idle(part), HostOutcome::Read(reading)),
-        Ok((part, Err(unread))) => (Slot::Idle(part), HostOutcome::Unread(unread)),
-        Err(RecvTimeoutError::Timeout) => (
-            Slot::Busy(result, began),
-            HostOutcome::Unanswered(began.elapsed()),
-        ),
-        Err(RecvTimeoutError::Disconnected) => (Slot::Broken, panicked()),
+}
+
+/// Reads in a thread, which is kept as long as it answers: to start one is more work than most readings are.
+struct Reader {
+    roots: HostRoots,
+    deadline: Duration,
+    /// To the thread, which ends without it.
+    jobs: Option<Sender<Job>>,
+}
+
+impl Reader {
+    /// Begins a reading, to whose news those of a late one before it are added.
+    fn begin(&mut self, part: Box<dyn Part>, news: Vec<HostNews>) -> (Slot, HostOutcome) {
+        let (done, result) = sync_channel(1);
+        let began = Instant::now();
+        let job = Job {
+            part,
+            news,
+            roots: self.roots.clone(),
+            began,
+            done,
+        };
+        if let Err(error) = self.give(job) {
+            let why = format!("no thread for its reading: {error}");
+            return (Slot::Broken, HostOutcome::Unread(Unread::Failed(why)));
+        }
+        match result.recv_timeout(self.deadline) {
+            Ok((part, Ok(reading))) => (Slot::Idle(part), HostOutcome::Read(reading)),
+            Ok((part, Err(unread))) => (Slot::Idle(part), HostOutcome::Unread(unread)),
+            Err(RecvTimeoutError::Timeout) => {
+                self.jobs = None;
+                (
+                    Slot::Busy(result, began),
+                    HostOutcome::Unanswered(began.elapsed()),
+                )
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                self.jobs = None;
+                (Slot::Broken, panicked())
+            }
+        }
+    }
+
+    /// Gives it to the thread, which is started if there is none.
+    fn give(&mut self, job: Job) -> io::Result<()> {
+        let job = match &self.jobs {
+            Some(jobs) => match jobs.send(job) {
+                Ok(()) => return Ok(()),
+                Err(SendError(job)) => job,
+            },
+            None => job,
+        };
+        let (jobs, given) = channel::<Job>();
+        std::thread::Builder::new()
+            .name("gtrace-read".to_owned())
+            .spawn(move || given.into_iter().for_each(Job::run))?;
+        // The thread has the other end. Were it gone, nobody would answer.
+        let _ = jobs.send(job);
+        self.jobs = Some(jobs);
+        Ok(())
     }
 }
 
@@ -158,6 +218,7 @@ mod tests {
     use std::io::Write as _;
     use std::path::Path;
     use std::process::Command;
+    use std::thread::ThreadId;
 
     use gtrace_event::{Kind, Occurrence, Severity};
 
@@ -211,7 +272,7 @@ mod tests {
         assert_eq!(name, "limits");
         assert!(matches!(first, HostOutcome::Unanswered(_)), "{first:?}");
         // From now on nobody waits for it, however long a deadline is.
-        watch.deadline = minute;
+        watch.reader.deadline = minute;
         let began = Instant::now();
         let (_, again) = watch.read_next(now + minute).unwrap();
         assert!(
@@ -283,5 +344,45 @@ mod tests {
         let news = reading.news.iter();
         let texts: Vec<&str> = news.map(|news| news.occurrence.message.as_str()).collect();
         assert_eq!(texts[..2], ["reading 1", "reading 2"]);
+    }
+
+    /// Says in which thread it is read.
+    struct Threaded(Sender<ThreadId>);
+
+    impl Part for Threaded {
+        fn read(&mut self, _roots: &HostRoots, _now: Instant) -> Result<HostReading, Unread> {
+            self.0.send(std::thread::current().id()).unwrap();
+            Ok(HostReading::default())
+        }
+    }
+
+    #[test]
+    fn one_thread_reads_until_it_does_not_answer() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut watch = watch(dir.path(), &all_but("limits"));
+        let (id, ids) = channel();
+        let mut now = Instant::now();
+        let minute = Duration::from_secs(60);
+        let mut thread = |watch: &mut HostWatch| {
+            watch.slots[0].1 = Slot::Idle(Box::new(Threaded(id.clone())));
+            watch.reader.deadline = minute;
+            now += minute;
+            let (_, outcome) = watch.read_next(now).unwrap();
+            assert!(matches!(outcome, HostOutcome::Read(_)), "{outcome:?}");
+            ids.recv().unwrap()
+        };
+        let first = thread(&mut watch);
+        assert_eq!(thread(&mut watch), first);
+        let (go_on, gate) = sync_channel::<()>(1);
+        watch.slots[0].1 = Slot::Idle(Box::new(Eventful {
+            gate: Some(gate),
+            readings: 0,
+        }));
+        watch.reader.deadline = Duration::from_millis(10);
+        let (_, stuck) = watch.read_next(Instant::now() + 10 * minute).unwrap();
+        assert!(matches!(stuck, HostOutcome::Unanswered(_)), "{stuck:?}");
+        watch.slots[0].2 = Instant::now();
+        assert_ne!(thread(&mut watch), first);
+        drop(go_on);
     }
 }

@@ -188,8 +188,8 @@ impl Reader<'_, '_> {
             name,
             lost: self.lost,
             errors: self.errors,
-            board: GpuBoard::default(),
             sample,
+            ..NvmlGpu::default()
         }
     }
 
@@ -215,12 +215,11 @@ impl Reader<'_, '_> {
         NvmlGpu {
             pci,
             index,
-            uuid: None,
             name,
             lost: self.lost,
             errors: self.errors,
-            board: GpuBoard::default(),
             sample,
+            ..NvmlGpu::default()
         }
     }
 

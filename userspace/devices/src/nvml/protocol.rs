@@ -95,16 +95,14 @@ pub fn parse_response(line: &[u8]) -> Result<Response, String> {
 }
 
 /// Everything NVML says at one moment.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NvmlSnapshot {
     /// Version of the driver.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver_version: Option<String>,
     /// Version of the library, for example `12.535.129.03`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nvml_version: Option<String>,
     /// Newest CUDA version of the driver, for example `12.2`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cuda_version: Option<String>,
     /// The GPUs whose address NVML could say.
     pub gpus: Vec<NvmlGpu>,
@@ -125,17 +123,16 @@ impl NvmlSnapshot {
 }
 
 /// A GPU as NVML sees it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde_with::skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NvmlGpu {
     /// Where it sits.
     pub pci: PciAddress,
     /// NVML's index.
     pub index: u32,
     /// `GPU-…`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub uuid: Option<String>,
     /// Product name.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
     /// Whether NVML says that the GPU has fallen off the bus or needs a reset.
     #[serde(default)]

@@ -93,7 +93,7 @@ impl SilentGpus {
 
     /// Which do not answer, in words.
     pub(super) fn reason(&self) -> Option<String> {
-        let said: Vec<_> = self
+        let reasons: Vec<_> = self
             .silent
             .iter()
             .map(|(index, silent)| {
@@ -102,6 +102,6 @@ impl SilentGpus {
                 format!("GPU {index}{at}: {}", silent.reason)
             })
             .collect();
-        (!said.is_empty()).then(|| said.join("; "))
+        (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 }

@@ -22,15 +22,14 @@ pub enum NvmlState {
 }
 
 /// What is known of NVML and its child process.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NvmlStatus {
     /// Whether it works.
     pub state: NvmlState,
     /// Why not, as NVML, the dynamic linker or the kernel named it; while it works, which GPUs do not answer.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
     /// Process id of the child, while there is one; of a killed one that is not gone, too.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pid: Option<u32>,
     /// Samples taken.
     pub samples: u64,

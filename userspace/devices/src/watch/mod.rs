@@ -40,6 +40,7 @@ struct State {
     last: GpuSample,
     throttle: throttle::Episodes,
     replays: links::Replays,
+    crc_errors: links::CrcErrors,
     growth: growth::Growth,
     mig: mig::Division,
     license: license::License,
@@ -74,18 +75,19 @@ impl SampleWatch {
         let same =
             state.is_some_and(|s| s.uuid.is_none() || gpu.uuid.is_none() || s.uuid == gpu.uuid);
         let old = if same { self.gpus.remove(&pci) } else { None };
-        let (last, mut throttle, mut replays, mut growth, mut mig, watched) = match old {
+        let (last, mut throttle, of_links, mut growth, mut mig, watched) = match old {
             Some(state) => (
                 Some(state.last),
                 state.throttle,
-                state.replays,
+                (state.replays, state.crc_errors, state.bit_errors),
                 state.growth,
                 state.mig,
-                (state.license, state.recovery, state.flags, state.bit_errors),
+                (state.license, state.recovery, state.flags),
             ),
             None => Default::default(),
         };
-        let (mut license, mut recovery, mut flags, mut bit_errors) = watched;
+        let (mut replays, mut crc_errors, mut bit_errors) = of_links;
+        let (mut license, mut recovery, mut flags) = watched;
         let mut found = Findings {
             gpu,
             events: Vec::new(),
@@ -95,6 +97,7 @@ impl SampleWatch {
         memory::observe(last.as_ref(), sample, &mut found);
         flags.observe(sample, &mut found);
         links::observe(last.as_ref(), sample, &mut found);
+        crc_errors.observe(last.as_ref(), sample, &mut found);
         bit_errors.observe(sample, &mut found);
         replays.observe(sample, &mut found);
         mig.observe(sample, &mut found);
@@ -112,6 +115,7 @@ impl SampleWatch {
             last: sample.clone(),
             throttle,
             replays,
+            crc_errors,
             growth,
             mig,
             license,

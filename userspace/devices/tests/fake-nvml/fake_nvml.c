@@ -118,6 +118,21 @@ static int refuses(device_t d) {
         return OK;                                                                                 \
     }
 
+/* Of one of several sensors, clocks, links, ... */
+#define VALUE_OF(name, index, type, expression)                                                    \
+    int name(device_t d, u32 index, type *out) {                                                   \
+        READING(d);                                                                                \
+        *out = (expression);                                                                       \
+        return OK;                                                                                 \
+    }
+#define PAIR(name, type, first, second)                                                            \
+    int name(device_t d, type *a, type *b) {                                                       \
+        READING(d);                                                                                \
+        *a = (first);                                                                              \
+        *b = (second);                                                                             \
+        return OK;                                                                                 \
+    }
+
 int nvmlInit_v2(void) {
     ENTER();
     const char *held = getenv("FAKE_NVML_HOLD");
@@ -194,11 +209,7 @@ static const struct instance *instance_of(device_t d) {
 }
 static int in_mig_mode(device_t d) { return at(d) == 0 && reading("mig", 0) != 0; }
 
-int nvmlDeviceGetMaxMigDeviceCount(device_t d, u32 *out) {
-    READING(d);
-    *out = at(d) == 0 ? 7 : 0;
-    return OK;
-}
+VALUE(nvmlDeviceGetMaxMigDeviceCount, u32, at(d) == 0 ? 7 : 0)
 int nvmlDeviceGetMigDeviceHandleByIndex(device_t d, u32 place, device_t *out) {
     READING(d);
     device_t handle = (device_t)(size_t)(MIG + place + 1);
@@ -211,20 +222,16 @@ int nvmlDeviceGetMigDeviceHandleByIndex(device_t d, u32 place, device_t *out) {
     *out = handle;
     return OK;
 }
-int nvmlDeviceGetGpuInstanceId(device_t d, u32 *out) {
-    READING(d);
-    if (!instance_of(d))
-        return NOT_SUPPORTED;
-    *out = instance_of(d)->gi;
-    return OK;
-}
-int nvmlDeviceGetComputeInstanceId(device_t d, u32 *out) {
-    READING(d);
-    if (!instance_of(d))
-        return NOT_SUPPORTED;
-    *out = instance_of(d)->ci;
-    return OK;
-}
+#define INSTANCE_ID(name, field)                                                                   \
+    int name(device_t d, u32 *out) {                                                               \
+        READING(d);                                                                                \
+        if (!instance_of(d))                                                                       \
+            return NOT_SUPPORTED;                                                                  \
+        *out = instance_of(d)->field;                                                              \
+        return OK;                                                                                 \
+    }
+INSTANCE_ID(nvmlDeviceGetGpuInstanceId, gi)
+INSTANCE_ID(nvmlDeviceGetComputeInstanceId, ci)
 struct attributes {
     u32 multiprocessors, copy, decoder, encoder, jpeg, ofa, slices, computing;
     u64 mib;
@@ -318,11 +325,7 @@ int nvmlDeviceGetMemoryInfo_v2(device_t d, struct memory_v2 *out) {
     out->free = 49ull << 30;
     return OK;
 }
-int nvmlDeviceGetTemperature(device_t d, u32 sensor, u32 *out) {
-    READING(d);
-    *out = (u32)reading("temperature", 64) + sensor;
-    return OK;
-}
+VALUE_OF(nvmlDeviceGetTemperature, sensor, u32, (u32)reading("temperature", 64) + sensor)
 int nvmlDeviceGetTemperatureThreshold(device_t d, u32 which, u32 *out) {
     READING(d);
     static const u32 limits[] = {92, 89, 95, 87};
@@ -335,12 +338,7 @@ VALUE(nvmlDeviceGetPowerUsage, u32, 312500)
 VALUE(nvmlDeviceGetEnforcedPowerLimit, u32, 700000)
 VALUE(nvmlDeviceGetPowerManagementLimit, u32, 710000)
 VALUE(nvmlDeviceGetPowerManagementDefaultLimit, u32, (u32)reading("default_limit", 720000))
-int nvmlDeviceGetPowerManagementLimitConstraints(device_t d, u32 *min, u32 *max) {
-    READING(d);
-    *min = 200000;
-    *max = 730000;
-    return OK;
-}
+PAIR(nvmlDeviceGetPowerManagementLimitConstraints, u32, 200000, 730000)
 /* Structures with a version: the first of each. */
 #define FIRST(out) (sizeof *(out) | 1u << 24)
 enum { VERSION_MISMATCH = 25 };
@@ -393,18 +391,9 @@ struct bar1 {
 VALUE(nvmlDeviceGetBAR1MemoryInfo, struct bar1, ((struct bar1){128ull << 30, 127ull << 30, 1ull << 30}))
 VALUE(nvmlDeviceGetTotalEnergyConsumption, u64, 123456789ull)
 
-int nvmlDeviceGetClockInfo(device_t d, u32 clock, u32 *out) {
-    READING(d);
-    static const u32 now[] = {1410, 1411, 2619, 1000};
-    *out = now[clock & 3];
-    return OK;
-}
-int nvmlDeviceGetMaxClockInfo(device_t d, u32 clock, u32 *out) {
-    READING(d);
-    static const u32 max[] = {1980, 1980, 2619, 1545};
-    *out = max[clock & 3];
-    return OK;
-}
+static const u32 clocks[] = {1410, 1411, 2619, 1000}, max_clocks[] = {1980, 1980, 2619, 1545};
+VALUE_OF(nvmlDeviceGetClockInfo, clock, u32, clocks[clock & 3])
+VALUE_OF(nvmlDeviceGetMaxClockInfo, clock, u32, max_clocks[clock & 3])
 VALUE(nvmlDeviceGetCurrentClocksThrottleReasons, u64, reading("reasons", 0x4 | 0x20))
 
 struct violation {
@@ -418,11 +407,7 @@ int nvmlDeviceGetViolationStatus(device_t d, u32 policy, struct violation *out) 
     out->time = reading("violation", policy == 0 ? 5000000000ull : 250000000ull);
     return OK;
 }
-int nvmlDeviceGetEccMode(device_t d, u32 *current, u32 *pending) {
-    READING(d);
-    *current = *pending = 1;
-    return OK;
-}
+PAIR(nvmlDeviceGetEccMode, u32, 1, 1)
 int nvmlDeviceGetTotalEccErrors(device_t d, u32 kind, u32 counter, u64 *out) {
     READING(d);
     *out = kind * 10 + counter;
@@ -500,21 +485,9 @@ int nvmlDeviceGetRetiredPages(device_t d, u32 cause, u32 *n, u64 *addresses) {
     return NOT_SUPPORTED; /* as every GPU since Ampere */
 }
 VALUE(nvmlDeviceGetPcieReplayCounter, u32, 2)
-int nvmlDeviceGetPcieThroughput(device_t d, u32 counter, u32 *out) {
-    READING(d);
-    *out = counter == 0 ? 1000 : 2000; /* KiB/s */
-    return OK;
-}
-int nvmlDeviceGetNvLinkState(device_t d, u32 link, u32 *out) {
-    READING(d);
-    *out = link == 0;
-    return OK;
-}
-int nvmlDeviceGetNvLinkVersion(device_t d, u32 link, u32 *out) {
-    READING(d);
-    *out = 4 + 0 * link;
-    return OK;
-}
+VALUE_OF(nvmlDeviceGetPcieThroughput, counter, u32, counter == 0 ? 1000 : 2000) /* KiB/s */
+VALUE_OF(nvmlDeviceGetNvLinkState, link, u32, link == 0)
+VALUE_OF(nvmlDeviceGetNvLinkVersion, link, u32, 4 + 0 * link)
 int nvmlDeviceGetNvLinkErrorCounter(device_t d, u32 link, u32 counter, u64 *out) {
     READING(d);
     *out = 100 * link + counter + (link == 0 ? reading("crc", 0) : 0);
@@ -644,12 +617,7 @@ int nvmlDeviceGetMPSComputeRunningProcesses_v3(device_t d, u32 *n, struct proces
     return OK;
 }
 VALUE(nvmlDeviceGetPerformanceState, u32, 0)
-int nvmlDeviceGetMigMode(device_t d, u32 *current, u32 *pending) {
-    READING(d);
-    *current = in_mig_mode(d);
-    *pending = 1;
-    return OK;
-}
+PAIR(nvmlDeviceGetMigMode, u32, (u32)in_mig_mode(d), 1)
 VALUE(nvmlDeviceGetPersistenceMode, u32, 1)
 static int text(device_t d, char *out, u32 n, const char *what) {
     READING(d);
@@ -663,20 +631,10 @@ int nvmlDeviceValidateInforom(device_t d) {
 int nvmlDeviceGetSerial(device_t d, char *out, u32 n) { return text(d, out, n, "1650522003820"); }
 int nvmlDeviceGetVbiosVersion(device_t d, char *out, u32 n) { return text(d, out, n, "96.00.74.00.01"); }
 int nvmlDeviceGetGspFirmwareVersion(device_t d, char *out) { return text(d, out, 80, "535.129.03"); }
-#define UTILIZATION(name, percent)                                                                 \
-    int name(device_t d, u32 *out, u32 *period) {                                                  \
-        READING(d);                                                                                \
-        *out = percent;                                                                            \
-        *period = 1000;                                                                            \
-        return OK;                                                                                 \
-    }
-UTILIZATION(nvmlDeviceGetEncoderUtilization, 12)
-UTILIZATION(nvmlDeviceGetJpgUtilization, 5)
-UTILIZATION(nvmlDeviceGetOfaUtilization, 3)
-UTILIZATION(nvmlDeviceGetDecoderUtilization, 7)
+/* Percent, and the period in microseconds. */
+PAIR(nvmlDeviceGetEncoderUtilization, u32, 12, 1000)
+PAIR(nvmlDeviceGetJpgUtilization, u32, 5, 1000)
+PAIR(nvmlDeviceGetOfaUtilization, u32, 3, 1000)
+PAIR(nvmlDeviceGetDecoderUtilization, u32, 7, 1000)
 VALUE(nvmlDeviceGetNumFans, u32, 2)
-int nvmlDeviceGetFanSpeed_v2(device_t d, u32 fan, u32 *out) {
-    READING(d);
-    *out = 30 + fan;
-    return OK;
-}
+VALUE_OF(nvmlDeviceGetFanSpeed_v2, fan, u32, 30 + fan)

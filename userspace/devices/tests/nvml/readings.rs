@@ -1,11 +1,63 @@
 //! What a sample has, in which unit, and when it is read.
 
 use gtrace_devices::{
-    Activity, C2cLinkSample, ClockEventReasons, FabricState, GpuInfo, LicenseTerm, Metric,
-    ProcessType, Readings, SramErrors, metrics,
+    Activity, C2cLinkSample, FabricState, GpuInfo, LicenseTerm, Metric, NvmlGpu, Readings, metrics,
 };
+use serde_json::{Value, json};
 
 use super::*;
+
+/// A file of readings that the fake library takes its own from.
+struct Fake(tempfile::TempDir);
+
+impl Fake {
+    fn new(readings: &str) -> Self {
+        let fake = Self(tempfile::tempdir().unwrap());
+        fake.set(readings);
+        fake
+    }
+
+    fn set(&self, readings: &str) {
+        std::fs::write(self.0.path().join("readings"), readings).unwrap();
+    }
+
+    fn client(&self, env: &[(&str, &str)]) -> NvmlClient {
+        let file = self.0.path().join("readings");
+        let readings = [("FAKE_NVML_READINGS", file.to_str().unwrap())];
+        client(config(&[&readings, env].concat()))
+    }
+}
+
+/// The first GPU, as the client reads it now.
+fn first(client: &NvmlClient) -> NvmlGpu {
+    client.sample().unwrap().gpus.remove(0)
+}
+
+/// The metrics of a GPU.
+fn metrics_of(gpu: NvmlGpu) -> Vec<Metric> {
+    metrics(&[GpuInfo {
+        board: gpu.board,
+        sample: Some(gpu.sample),
+        ..GpuInfo::at(gpu.pci)
+    }])
+}
+
+/// The metric of this name that has a label of this value, or any label where that is empty.
+fn value(metrics: &[Metric], name: &str, label: &str) -> Option<f64> {
+    let mut found = metrics.iter().filter(|m| m.name == name);
+    let found = found.find(|m| label.is_empty() || m.labels.iter().any(|(_, v)| v == label));
+    found.map(|m| m.value)
+}
+
+/// Each field of `wanted`, at every depth, is so in `have`.
+fn has(have: &Value, wanted: &Value, at: &str) {
+    match wanted {
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(name, wanted)| has(&have[name], wanted, &format!("{at}/{name}"))),
+        wanted => assert_eq!(have, wanted, "{at}"),
+    }
+}
 
 #[test]
 fn quick_readings_have_what_sessions_measure_and_pcie_in_turn() {
@@ -50,7 +102,7 @@ fn traffic_of_nvlink_5_is_the_sum_of_its_links() {
             readings: Readings::Quick { pcie: 0, nvlink },
             ..config(&[("FAKE_NVML_NVLINK5", "1")])
         });
-        let sample = client.sample().unwrap().gpus.remove(0).sample;
+        let sample = first(&client).sample;
         let wanted = nvlink.then_some((404_001, 408_001)).unzip();
         assert_eq!((sample.nvlink_tx_bytes, sample.nvlink_rx_bytes), wanted);
     }
@@ -58,8 +110,7 @@ fn traffic_of_nvlink_5_is_the_sum_of_its_links() {
 
 #[test]
 fn recoveries_of_nvlink_5_are_a_field_of_each_link() {
-    let client = client(config(&[("FAKE_NVML_NVLINK5", "1")]));
-    let gpu = client.sample().unwrap().gpus.remove(0);
+    let gpu = first(&client(config(&[("FAKE_NVML_NVLINK5", "1")])));
     assert_eq!(gpu.errors, Vec::<String>::new());
     let links = gpu.sample.nvlinks.iter();
     let counts: Vec<_> = links.map(|l| (l.active, l.recovery, l.replay)).collect();
@@ -69,97 +120,60 @@ fn recoveries_of_nvlink_5_are_a_field_of_each_link() {
 
 #[test]
 fn errors_and_ratios_of_nvlink_5_are_read_once_a_minute_and_not_at_all_where_there_are_none() {
-    let dir = tempfile::tempdir().unwrap();
-    let readings = dir.path().join("readings");
-    let env = [
-        ("FAKE_NVML_READINGS", readings.to_str().unwrap()),
-        ("FAKE_NVML_NVLINK5", "1"),
-    ];
+    let env = [("FAKE_NVML_NVLINK5", "1")];
     // Mantissa 3, exponent 12.
-    std::fs::write(&readings, "ber 780\n").unwrap();
-    let with = client(config(&env));
-    let gpu = with.sample().unwrap().gpus.remove(0);
+    let fake = Fake::new("ber 780\n");
+    let with = fake.client(&env);
+    let gpu = first(&with);
     assert_eq!(gpu.errors, Vec::<String>::new());
-    let link = &gpu.sample.nvlinks[0];
-    let packets = [
-        link.malformed_packets,
-        link.buffer_overruns,
-        link.receive_errors,
-        link.remote_errors,
-        link.general_errors,
-        link.integrity_errors,
-        link.discards,
-    ];
-    assert_eq!(
-        packets.map(Option::unwrap),
-        [206, 207, 208, 209, 210, 211, 212]
-    );
-    let others = [
-        link.recovery,
-        link.failed_recoveries,
-        link.effective_errors,
-        link.symbol_errors,
-    ];
-    assert_eq!(others.map(Option::unwrap), [5, 214, 219, 221]);
-    assert_eq!(
-        (link.effective_ber, link.symbol_ber),
-        (Some(3e-12), Some(0.0))
-    );
+    let wanted = json!({
+        "malformed_packets": 206, "buffer_overruns": 207, "receive_errors": 208, "remote_errors": 209,
+        "general_errors": 210, "integrity_errors": 211, "discards": 212, "recovery": 5,
+        "failed_recoveries": 214, "effective_errors": 219, "symbol_errors": 221,
+        "effective_ber": 3e-12, "symbol_ber": 0.0,
+    });
+    let links = serde_json::to_value(&gpu.sample.nvlinks).unwrap();
+    has(&links[0], &wanted, "link");
     let down = &gpu.sample.nvlinks[1];
     assert_eq!((down.receive_errors, down.effective_ber), (None, None));
-    let info = GpuInfo {
-        sample: Some(gpu.sample.clone()),
-        ..GpuInfo::at(gpu.pci)
-    };
-    let all = metrics(&[info]);
-    let value = |name: &str, of: &str| {
-        let mut found = all.iter().filter(|m| m.name == name);
-        let found = found.find(|m| m.labels.iter().any(|(_, v)| v == of));
-        found.map(|m| m.value)
-    };
-    let ratio = value("gtrace_gpu_nvlink_bit_error_ratio", "effective");
+    let all = metrics_of(gpu.clone());
+    let ratio = value(&all, "gtrace_gpu_nvlink_bit_error_ratio", "effective");
     assert_eq!(ratio, Some(3e-12));
-    let failed = value("gtrace_gpu_nvlink_errors", "failed_recovery");
+    let failed = value(&all, "gtrace_gpu_nvlink_errors", "failed_recovery");
     assert_eq!(failed, Some(214.0));
     // Without errors there is a series for the ratio that is judged alone.
-    assert_eq!(value("gtrace_gpu_nvlink_bit_error_ratio", "symbol"), None);
-    let mut clean = gpu.sample.clone();
-    clean.nvlinks[0].failed_recoveries = Some(0);
-    let info = GpuInfo {
-        sample: Some(clean),
-        ..GpuInfo::at(gpu.pci)
-    };
-    let all = metrics(&[info]);
+    let symbol = value(&all, "gtrace_gpu_nvlink_bit_error_ratio", "symbol");
+    assert_eq!(symbol, None);
+    let mut clean = gpu.clone();
+    clean.sample.nvlinks[0].failed_recoveries = Some(0);
+    let all = metrics_of(clean);
     let shown = |m: &Metric| m.labels.iter().any(|(_, v)| v == "failed_recovery");
     assert!(!all.iter().any(shown));
 
-    std::fs::write(&readings, "ber 4095\n").unwrap();
-    let again = with.sample().unwrap().gpus.remove(0).sample;
-    assert_eq!(again.nvlinks, gpu.sample.nvlinks);
+    fake.set("ber 4095\n");
+    assert_eq!(first(&with).sample.nvlinks, gpu.sample.nvlinks);
 
     // An older driver.
-    std::fs::write(&readings, "link_errors 0\n").unwrap();
-    let without = client(config(&env));
-    let of = |client: &NvmlClient| client.sample().unwrap().gpus.remove(0).sample.nvlinks;
-    let found = of(&without);
+    fake.set("link_errors 0\n");
+    let without = fake.client(&env);
+    let found = first(&without).sample.nvlinks;
     assert_eq!(
         (found[0].recovery, found[0].receive_errors),
         (Some(5), None)
     );
-    std::fs::write(&readings, "").unwrap();
-    assert_eq!(of(&without), found, "it is not asked again");
+    fake.set("");
+    let again = first(&without).sample.nvlinks;
+    assert_eq!(again, found, "it is not asked again");
 }
 
 #[test]
 fn links_to_the_cpu_are_read_where_there_are_some() {
-    let dir = tempfile::tempdir().unwrap();
-    let readings = dir.path().join("readings");
-    let env = [("FAKE_NVML_READINGS", readings.to_str().unwrap())];
-    let client = client(config(&env));
-    let gpu = client.sample().unwrap().gpus.remove(0);
+    let fake = Fake::new("");
+    let client = fake.client(&[]);
+    let gpu = first(&client);
     assert!(gpu.sample.c2c_links.is_empty() && gpu.errors.is_empty());
-    std::fs::write(&readings, "c2c 2\n").unwrap();
-    let gpu = client.sample().unwrap().gpus.remove(0);
+    fake.set("c2c 2\n");
+    let gpu = first(&client);
     assert_eq!(gpu.errors, Vec::<String>::new());
     let link = |link: u32, active| C2cLinkSample {
         link,
@@ -171,11 +185,7 @@ fn links_to_the_cpu_are_read_where_there_are_some() {
         repeated_replays: None,
     };
     assert_eq!(gpu.sample.c2c_links, [link(0, true), link(1, false)]);
-    let info = GpuInfo {
-        sample: Some(gpu.sample),
-        ..GpuInfo::at(gpu.pci)
-    };
-    let all = metrics(&[info]);
+    let all = metrics_of(gpu);
     let values = |name: &str| {
         let found = all.iter().filter(|m| m.name == name);
         let of = |m: &Metric| (m.labels.last().unwrap().1.clone(), m.value);
@@ -198,11 +208,8 @@ fn links_to_the_cpu_are_read_where_there_are_some() {
 
 #[test]
 fn a_sample_has_every_reading_in_its_unit() {
-    let dir = tempfile::tempdir().unwrap();
-    let readings = dir.path().join("readings");
-    std::fs::write(&readings, "repair_tpc 1\nsram_threshold 1\n").unwrap();
-    let env = [("FAKE_NVML_READINGS", readings.to_str().unwrap())];
-    let client = client(config(&env));
+    let fake = Fake::new("repair_tpc 1\nsram_threshold 1\n");
+    let client = fake.client(&[]);
     let snapshot = client.sample().unwrap();
     assert_eq!(snapshot.driver_version.as_deref(), Some("535.129.03"));
     assert_eq!(snapshot.cuda_version.as_deref(), Some("12.2"));
@@ -216,155 +223,69 @@ fn a_sample_has_every_reading_in_its_unit() {
         Some("GPU-fa4e0000-0000-0000-0000-000000000000")
     );
     assert_eq!(gpu.errors, Vec::<String>::new());
+    let board = json!({
+        "serial": "1650522003820", "vbios": "96.00.74.00.01", "firmware": "535.129.03",
+        "inforom_valid": true, "confidential_computing": null,
+        "power_limit_default_w": 720.0, "power_limit_min_w": 200.0, "power_limit_max_w": 730.0,
+    });
+    has(&serde_json::to_value(&gpu.board).unwrap(), &board, "board");
     let s = &gpu.sample;
-    assert_eq!(
-        (s.utilization.gpu, s.utilization.memory),
-        (Some(87), Some(41))
-    );
-    assert_eq!(
-        (s.utilization.encoder, s.utilization.decoder),
-        (Some(12), Some(7))
-    );
-    let board = &gpu.board;
-    assert_eq!(board.serial.as_deref(), Some("1650522003820"));
-    assert_eq!(board.vbios.as_deref(), Some("96.00.74.00.01"));
-    assert_eq!(board.firmware.as_deref(), Some("535.129.03"));
-    assert_eq!(board.inforom_valid, Some(true));
-    assert_eq!(board.confidential_computing, None);
-    assert_eq!(board.power_limit_default_w, Some(720.0));
-    assert_eq!(
-        (board.power_limit_min_w, board.power_limit_max_w),
-        (Some(200.0), Some(730.0))
-    );
-    assert_eq!(s.power.requested_limit_w, Some(710.0));
-    // The memory has a mean, the module only what it draws now.
-    assert_eq!(
-        (s.power.memory_w, s.power.module_w),
-        (Some(47.75), Some(640.5))
-    );
-    assert_eq!((s.utilization.jpeg, s.utilization.ofa), (Some(5), Some(3)));
-    assert_eq!(
-        (s.bar1.total, s.bar1.used, s.bar1.free),
-        (Some(128 << 30), Some(1 << 30), Some(127 << 30))
-    );
-    assert_eq!(s.temperature.margin, Some(23));
-    let spare = s.remapped_rows.spare.as_ref().unwrap();
-    assert_eq!(
-        (spare.max, spare.high, spare.partial, spare.low, spare.none),
-        (Some(638), Some(2), Some(1), Some(0), Some(0))
-    );
-    assert_eq!(
-        (s.repair.channel_pending, s.repair.tpc_pending),
-        (Some(false), Some(true))
-    );
-    let sram = s.ecc.sram.as_ref().unwrap();
-    let errors = |of: &Option<SramErrors>| {
-        let of = of.as_ref().unwrap();
-        [of.parity, of.sec_ded, of.corrected].map(Option::unwrap)
-    };
-    assert_eq!(errors(&sram.aggregate), [100, 101, 102]);
-    assert_eq!(errors(&sram.volatile), [103, 104, 105]);
-    let at = sram.sources.as_ref().unwrap();
-    assert_eq!(
-        [at.l2, at.sm, at.pcie, at.microcontroller, at.other].map(Option::unwrap),
-        [200, 201, 202, 203, 204]
-    );
-    assert_eq!(sram.threshold_exceeded, Some(true));
-    assert_eq!(
-        (s.memory.total, s.memory.used),
-        (Some(80 << 30), Some(30 << 30))
-    );
-    assert_eq!(
-        (s.memory.free, s.memory.reserved),
-        (Some(49 << 30), Some(1 << 30))
-    );
-    assert_eq!(
-        (s.temperature.gpu, s.temperature.memory),
-        (Some(64), Some(71))
-    );
-    assert_eq!(
-        (s.temperature.slowdown_limit, s.temperature.shutdown_limit),
-        (Some(89), Some(92))
-    );
-    assert_eq!(s.temperature.memory_limit, Some(95));
-    assert_eq!(
-        (s.power.draw_w, s.power.limit_w),
-        (Some(312.5), Some(700.0))
-    );
-    assert_eq!(s.power.energy_j, Some(123_456.789));
-    assert_eq!(
-        (s.clocks.graphics, s.clocks.sm, s.clocks.memory),
-        (Some(1410), Some(1411), Some(2619))
-    );
-    assert_eq!(s.clocks.max_sm, Some(1980));
-    assert_eq!(s.clock_event_reasons, Some(ClockEventReasons(0x24)));
-    assert_eq!(
-        s.clock_event_reasons.unwrap().names(),
-        ["SwPowerCap", "SwThermalSlowdown"]
-    );
-    assert_eq!(
-        (s.violations.power, s.violations.thermal),
-        (Some(5_000_000_000), Some(250_000_000))
-    );
-    assert_eq!(s.violations.sync_boost, None);
-    assert_eq!(s.violations.sw_thermal_slowdown, Some(700_000_000));
-    assert_eq!(
-        s.violations.hw_power_brake_slowdown, None,
-        "a value type nobody knows"
-    );
-    let volatile = s.ecc.volatile.as_ref().unwrap();
-    assert_eq!(
-        (volatile.corrected, volatile.uncorrected),
-        (Some(0), Some(10))
-    );
-    assert_eq!(s.ecc.aggregate.as_ref().unwrap().uncorrected, Some(11));
-    assert_eq!(
-        (s.remapped_rows.correctable, s.remapped_rows.uncorrectable),
-        (Some(3), Some(1))
-    );
-    assert_eq!(
-        (s.remapped_rows.pending, s.remapped_rows.failure),
-        (Some(true), Some(false))
-    );
-    assert_eq!(s.retired_pages.double_bit, None);
-    assert_eq!(
-        (s.pcie_replays, s.pcie_tx, s.pcie_rx),
-        (Some(2), Some(1_024_000), Some(2_048_000))
-    );
+    let sample = json!({
+        "utilization": { "gpu": 87, "memory": 41, "encoder": 12, "decoder": 7, "jpeg": 5, "ofa": 3 },
+        "memory": { "total": 80_u64 << 30, "used": 30_u64 << 30, "free": 49_u64 << 30, "reserved": 1_u64 << 30 },
+        "bar1": { "total": 128_u64 << 30, "used": 1_u64 << 30, "free": 127_u64 << 30 },
+        "temperature": {
+            "gpu": 64, "memory": 71, "margin": 23, "slowdown_limit": 89, "shutdown_limit": 92, "memory_limit": 95,
+        },
+        // The memory has a mean, the module only what it draws now.
+        "power": {
+            "draw_w": 312.5, "memory_w": 47.75, "module_w": 640.5, "limit_w": 700.0, "requested_limit_w": 710.0,
+            "energy_j": 123_456.789,
+        },
+        "clocks": { "graphics": 1410, "sm": 1411, "memory": 2619, "max_sm": 1980 },
+        "clock_event_reasons": { "bits": "0x24", "names": ["SwPowerCap", "SwThermalSlowdown"] },
+        // The last has a value of a type that nobody knows.
+        "violations": {
+            "power": 5_000_000_000_u64, "thermal": 250_000_000, "sync_boost": null,
+            "sw_thermal_slowdown": 700_000_000, "hw_power_brake_slowdown": null,
+        },
+        "ecc": {
+            "volatile": { "corrected": 0, "uncorrected": 10 },
+            "aggregate": { "uncorrected": 11 },
+            "sram": {
+                "aggregate": { "parity": 100, "sec_ded": 101, "corrected": 102 },
+                "volatile": { "parity": 103, "sec_ded": 104, "corrected": 105 },
+                "sources": { "l2": 200, "sm": 201, "pcie": 202, "microcontroller": 203, "other": 204 },
+                "threshold_exceeded": true,
+            },
+        },
+    });
+    let read = serde_json::to_value(s).unwrap();
+    has(&read, &sample, "sample");
+    let sample = json!({
+        "remapped_rows": {
+            "correctable": 3, "uncorrectable": 1, "pending": true, "failure": false,
+            "spare": { "max": 638, "high": 2, "partial": 1, "low": 0, "none": 0 },
+        },
+        "retired_pages": { "double_bit": null },
+        "repair": { "channel_pending": false, "tpc_pending": true },
+        "pcie_replays": 2, "pcie_tx": 1_024_000, "pcie_rx": 2_048_000,
+        "nvlink_tx_bytes": 5000 << 10, "nvlink_rx_bytes": 7000 << 10,
+        "performance_state": 0, "persistence_mode": true, "fan": 31, "recovery_action": 0,
+        "mig": { "enabled": false, "pending": true },
+    });
+    has(&read, &sample, "sample");
     assert_eq!(s.nvlinks.len(), 2);
-    assert_eq!(
-        (s.nvlink_tx_bytes, s.nvlink_rx_bytes),
-        (Some(5000 << 10), Some(7000 << 10))
-    );
-    assert_eq!(
-        (s.nvlinks[0].active, s.nvlinks[0].version),
-        (Some(true), Some(4))
-    );
-    assert_eq!(
-        (s.nvlinks[0].recovery, s.nvlinks[0].crc_data),
-        (Some(1), Some(3))
-    );
-    assert_eq!(
-        (s.nvlinks[1].active, s.nvlinks[1].replay),
-        (Some(false), None)
-    );
+    let up = json!({ "active": true, "version": 4, "recovery": 1, "crc_data": 3 });
+    has(&read["nvlinks"][0], &up, "link");
+    let down = json!({ "active": false, "replay": null });
+    has(&read["nvlinks"][1], &down, "link");
     assert_eq!(s.processes.len(), 1);
-    assert_eq!(s.processes[0].kind, ProcessType::ComputeAndGraphics);
-    assert_eq!(s.processes[0].used_memory, Some(2 << 30));
-    assert_eq!(
-        (s.processes[0].comm.as_deref(), s.processes[0].mig_gi),
-        // The fake says that the process is the one that asks.
-        (Some("gtrace-nvml"), None)
-    );
-    assert_eq!(
-        (s.performance_state, s.persistence_mode, s.fan),
-        (Some(0), Some(true), Some(31))
-    );
-    assert_eq!(
-        (s.recovery_action, s.remapped_rows.failure),
-        (Some(0), Some(false))
-    );
-    assert!(s.mig.is_some_and(|m| !m.enabled && m.pending));
+    // The fake says that the process is the one that asks.
+    let process = json!({
+        "type": "compute_and_graphics", "used_memory": 2_u64 << 30, "comm": "gtrace-nvml", "mig_gi": null,
+    });
+    has(&read["processes"][0], &process, "process");
     let status = client.status();
     assert_eq!(
         (status.state, status.samples, status.starts),
@@ -379,12 +300,8 @@ fn a_sample_has_every_reading_in_its_unit() {
 
 #[test]
 fn instances_of_mig_are_read_with_their_memory_processes_and_activity() {
-    let dir = tempfile::tempdir().unwrap();
-    let readings = dir.path().join("readings");
-    std::fs::write(&readings, "mig 1\n").unwrap();
-    let path = readings.to_str().unwrap();
-    let env = [("FAKE_NVML_READINGS", path), ("FAKE_NVML_GPUS", "2")];
-    let together = client(config(&env));
+    let fake = Fake::new("mig 1\n");
+    let together = fake.client(&[("FAKE_NVML_GPUS", "2")]);
     let snapshot = together.sample().unwrap();
     let sample = &snapshot.gpus[0].sample;
     assert_eq!(snapshot.gpus[0].errors, Vec::<String>::new());
@@ -400,18 +317,14 @@ fn instances_of_mig_are_read_with_their_memory_processes_and_activity() {
         (2, 1, Some("2c.3g.40gb")),
     ];
     assert_eq!(names, want);
-    let memory = &found[0].memory;
-    assert_eq!(
-        (memory.total, memory.used, memory.free),
-        (
-            Some(9856 << 20),
-            Some(3 << 30),
-            Some((9856 << 20) - (3 << 30))
-        )
-    );
-    assert_eq!(
-        found[0].uuid.as_deref(),
-        Some("MIG-fa4e0000-0000-0000-0000-000000000003")
+    let instance = json!({
+        "uuid": "MIG-fa4e0000-0000-0000-0000-000000000003",
+        "memory": { "total": 9856_u64 << 20, "used": 3_u64 << 30, "free": (9856_u64 << 20) - (3 << 30) },
+    });
+    has(
+        &serde_json::to_value(found[0]).unwrap(),
+        &instance,
+        "instance",
     );
     assert_eq!(found[2].multiprocessors, Some(32));
     let of_memory: Vec<_> = sample.gpu_instances().map(|i| i.gi).collect();
@@ -423,22 +336,22 @@ fn instances_of_mig_are_read_with_their_memory_processes_and_activity() {
     let whole = &snapshot.gpus[1].sample;
     assert!(whole.mig_instances.is_empty() && whole.mig_layout().is_none());
     // Activity is between two samples, of each GPU instance alone.
-    let sample = together.sample().unwrap().gpus.remove(0).sample;
+    let sample = first(&together).sample;
     assert!(sample.activity == Activity::default());
     let shares = sample.mig_instances.iter().map(|i| i.activity.graphics);
     assert_eq!(shares.collect::<Vec<_>>(), [Some(0.11); 3]);
     // NVML fails at one place: nobody knows which instances there are. Lost is lost.
     for (code, lost) in [(999, false), (4, false), (15, true)] {
-        std::fs::write(&readings, format!("mig 1\nmig_error {code}\n")).unwrap();
-        let gpu = together.sample().unwrap().gpus.remove(0);
+        fake.set(&format!("mig 1\nmig_error {code}\n"));
+        let gpu = first(&together);
         assert_eq!((gpu.errors.len(), gpu.lost), (1, lost), "{:?}", gpu.errors);
         let sample = gpu.sample;
         assert!(sample.mig_instances_unread && sample.mig_instances.is_empty());
         assert_eq!(sample.mig_layout(), None);
     }
     // Where others have a name, one without it has none that is certain.
-    std::fs::write(&readings, "mig 1\nmig_plain 3\n").unwrap();
-    let sample = together.sample().unwrap().gpus.remove(0).sample;
+    fake.set("mig 1\nmig_plain 3\n");
+    let sample = first(&together).sample;
     assert_eq!(
         (sample.mig_layout(), sample.mig_instances_unread),
         (None, false)
@@ -448,16 +361,15 @@ fn instances_of_mig_are_read_with_their_memory_processes_and_activity() {
     let wanted = [None, Some(0.11), Some(0.11)];
     assert_eq!(shares.collect::<Vec<_>>(), wanted);
     // Another layout, whose names lack it, and none.
-    std::fs::write(&readings, "mig 2\n").unwrap();
-    let sample = together.sample().unwrap().gpus.remove(0).sample;
+    fake.set("mig 2\n");
+    let sample = first(&together).sample;
     assert_eq!(sample.mig_layout().unwrap(), ["7g.80gb"]);
-    std::fs::write(&readings, "mig 3\n").unwrap();
-    let sample = together.sample().unwrap().gpus.remove(0).sample;
+    fake.set("mig 3\n");
+    let sample = first(&together).sample;
     assert_eq!(sample.mig_layout().unwrap(), Vec::<String>::new());
     // Without the right to see all of them, each instance is asked for its own.
-    std::fs::write(&readings, "mig 1\npid 4711\n").unwrap();
-    let alone = client(config(&[env[0], ("FAKE_NVML_ALONE", "1")]));
-    let sample = alone.sample().unwrap().gpus.remove(0).sample;
+    fake.set("mig 1\npid 4711\n");
+    let sample = first(&fake.client(&[("FAKE_NVML_ALONE", "1")])).sample;
     let listed: Vec<_> = sample
         .processes
         .iter()
@@ -473,63 +385,38 @@ fn instances_of_mig_are_read_with_their_memory_processes_and_activity() {
 
 #[test]
 fn a_gpu_that_is_hotter_than_its_limit_has_a_negative_margin() {
-    let dir = tempfile::tempdir().unwrap();
-    let readings = dir.path().join("readings");
     let set = "margin 2\nbeyond 5\nrepair_tpc 1\nsram_threshold 1\ninforom 14\n";
-    std::fs::write(&readings, set).unwrap();
-    let env = [("FAKE_NVML_READINGS", readings.to_str().unwrap())];
-    let gpu = client(config(&env)).sample().unwrap().gpus.remove(0);
+    let gpu = first(&Fake::new(set).client(&[]));
     assert_eq!(gpu.sample.temperature.margin, Some(-3));
-    let info = GpuInfo {
-        sample: Some(gpu.sample),
-        board: gpu.board,
-        ..GpuInfo::at(gpu.pci)
-    };
-    let all = metrics(&[info]);
-    let value = |name: &str, label: &str| {
-        let mut found = all.iter().filter(|m| m.name == name);
-        let found = found.find(|m| label.is_empty() || m.labels.iter().any(|(_, v)| v == label));
-        found.map(|m| m.value)
-    };
-    assert_eq!(
-        value("gtrace_gpu_temperature_margin_celsius", ""),
-        Some(-3.0)
-    );
-    for (limit, watts) in [
-        ("requested", 710.0),
-        ("default", 720.0),
-        ("min", 200.0),
-        ("max", 730.0),
+    let all = metrics_of(gpu);
+    for (name, label, wanted) in [
+        ("temperature_margin_celsius", "", -3.0),
+        ("power_limit_setting_watts", "requested", 710.0),
+        ("power_limit_setting_watts", "default", 720.0),
+        ("power_limit_setting_watts", "min", 200.0),
+        ("power_limit_setting_watts", "max", 730.0),
+        ("part_power_watts", "memory", 47.75),
+        ("memory_banks", "partial", 1.0),
+        ("repair_pending", "tpc", 1.0),
+        ("sram_errors", "sec_ded", 104.0),
+        ("sram_uncorrected_errors", "microcontroller", 203.0),
+        ("sram_threshold_exceeded", "", 1.0),
+        ("inforom_valid", "", 0.0),
+        ("bar1_used_bytes", "", 1_073_741_824.0),
+        ("ofa_utilization_ratio", "", 0.03),
     ] {
-        let found = value("gtrace_gpu_power_limit_setting_watts", limit);
-        assert_eq!(found, Some(watts), "{limit}");
+        let found = value(&all, &format!("gtrace_gpu_{name}"), label);
+        assert_eq!(found, Some(wanted), "{name} {label}");
     }
-    assert_eq!(value("gtrace_gpu_part_power_watts", "memory"), Some(47.75));
-    assert_eq!(value("gtrace_gpu_memory_banks", "partial"), Some(1.0));
-    assert_eq!(value("gtrace_gpu_repair_pending", "tpc"), Some(1.0));
-    assert_eq!(value("gtrace_gpu_sram_errors", "sec_ded"), Some(104.0));
-    assert_eq!(
-        value("gtrace_gpu_sram_uncorrected_errors", "microcontroller"),
-        Some(203.0)
-    );
-    assert_eq!(value("gtrace_gpu_sram_threshold_exceeded", ""), Some(1.0));
-    assert_eq!(value("gtrace_gpu_inforom_valid", ""), Some(0.0));
-    assert_eq!(
-        value("gtrace_gpu_bar1_used_bytes", ""),
-        Some(1_073_741_824.0)
-    );
-    assert_eq!(value("gtrace_gpu_ofa_utilization_ratio", ""), Some(0.03));
 }
 
 #[test]
 fn the_licence_of_a_vgpu_is_read_where_one_is_needed() {
-    let dir = tempfile::tempdir().unwrap();
-    let readings = dir.path().join("readings");
-    let env = [("FAKE_NVML_READINGS", readings.to_str().unwrap())];
-    let client = client(config(&env));
+    let fake = Fake::new("");
+    let client = fake.client(&[]);
     let read = |text: &str| {
-        std::fs::write(&readings, text).unwrap();
-        client.sample().unwrap().gpus.remove(0).sample.vgpu_license
+        fake.set(text);
+        first(&client).sample.vgpu_license
     };
     assert_eq!(read(""), None, "no feature is enabled");
     let (before, after) = ("2027-03-30T12:00:00Z", "2027-04-01T00:00:00Z");
@@ -562,19 +449,15 @@ fn what_a_gpu_does_not_support_is_no_error() {
 
 #[test]
 fn activity_comes_with_the_second_sample_and_the_fabric_with_each() {
-    let dir = tempfile::tempdir().unwrap();
-    let readings = dir.path().join("readings");
-    std::fs::write(&readings, "fabric 2\n").unwrap();
-    let file = readings.to_str().unwrap();
-    let of = |env: &[(&str, &str)]| client(config(env));
-    let client = of(&[("FAKE_NVML_READINGS", file)]);
-    let first = client.sample().unwrap().gpus.remove(0).sample;
-    assert_eq!(first.activity, Activity::default());
-    let waits = first.fabric.unwrap();
+    let fake = Fake::new("fabric 2\n");
+    let client = fake.client(&[]);
+    let begun = first(&client).sample;
+    assert_eq!(begun.activity, Activity::default());
+    let waits = begun.fabric.unwrap();
     assert_eq!(waits.state, FabricState::InProgress);
     assert!(waits.waiting_s.is_some());
-    std::fs::write(&readings, "fabric_health 1\n").unwrap();
-    let second = client.sample().unwrap().gpus.remove(0).sample;
+    fake.set("fabric_health 1\n");
+    let second = first(&client).sample;
     let a = &second.activity;
     assert_eq!(
         (a.graphics, a.sm, a.sm_occupancy),
@@ -590,22 +473,15 @@ fn activity_comes_with_the_second_sample_and_the_fabric_with_each() {
     assert_eq!(fabric.fault().unwrap(), "NVLink fabric: degraded bandwidth");
     assert!(fabric.cluster.unwrap().starts_with("01020300-"));
     // The pipe stays in step: a third sample is of the time since the second.
-    assert!(
-        client.sample().unwrap().gpus[0]
-            .sample
-            .activity
-            .sm
-            .is_some()
-    );
+    assert!(first(&client).sample.activity.sm.is_some());
 
-    std::fs::write(&readings, "fabric_status 999\n").unwrap();
-    let old = of(&[("FAKE_NVML_READINGS", file), ("FAKE_NVML_OLD", "1")]);
+    fake.set("fabric_status 999\n");
+    let old = fake.client(&[("FAKE_NVML_OLD", "1")]);
     old.sample().unwrap();
-    let sample = old.sample().unwrap().gpus.remove(0).sample;
+    let sample = first(&old).sample;
     assert_eq!(sample.activity, Activity::default());
     assert!(sample.fabric.unwrap().fault().unwrap().contains("999"));
-    let bare = of(&[("FAKE_NVML_BARE", "1")]);
-    let sample = bare.sample().unwrap().gpus.remove(0).sample;
+    let sample = first(&fake.client(&[("FAKE_NVML_BARE", "1")])).sample;
     assert_eq!(
         (sample.activity, sample.fabric),
         (Activity::default(), None)
@@ -614,14 +490,11 @@ fn activity_comes_with_the_second_sample_and_the_fabric_with_each() {
 
 #[test]
 fn what_does_not_change_is_read_once_by_a_child() {
-    let dir = tempfile::tempdir().unwrap();
-    let readings = dir.path().join("readings");
-    let env = [("FAKE_NVML_READINGS", readings.to_str().unwrap())];
-    let client = client(config(&env));
+    let fake = Fake::new("");
+    let client = fake.client(&[]);
     let default = |watts: u32| {
-        std::fs::write(&readings, format!("default_limit {}\n", watts * 1000)).unwrap();
-        let board = client.sample().unwrap().gpus.remove(0).board;
-        board.power_limit_default_w
+        fake.set(&format!("default_limit {}\n", watts * 1000));
+        first(&client).board.power_limit_default_w
     };
     assert_eq!(default(500), Some(500.0));
     assert_eq!(default(600), Some(500.0));

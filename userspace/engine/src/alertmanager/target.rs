@@ -69,7 +69,7 @@ impl Target {
     /// When `alert` is to be sent, from `now` on; `None`: there is nothing to send.
     fn due(&self, id: IncidentId, alert: &Alert, now: Instant) -> Option<Duration> {
         let Some(taken) = self.taken.get(&id) else {
-            // What is over before anybody heard of it is no news.
+            // What is over before it was sent is no news.
             return (!alert.is_resolved()).then_some(Duration::ZERO);
         };
         let differs =
@@ -193,11 +193,11 @@ impl Target {
     /// The hub knows the incident no longer; `newest` is its last state.
     pub(super) fn forget(&mut self, id: IncidentId, newest: &Alert) {
         let taken = self.taken.remove(&id);
-        let is_told = match &taken {
+        let is_taken = match &taken {
             Some(taken) => taken.alert.is_resolved() && newest.is_resolved(),
             None => newest.is_resolved(),
         };
-        if !is_told {
+        if !is_taken {
             self.counts.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }

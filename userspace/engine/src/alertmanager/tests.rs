@@ -301,7 +301,7 @@ fn one_that_refuses_and_one_that_hangs_do_not_keep_alerts_from_another() {
 }
 
 #[test]
-fn many_incidents_are_bounded_and_what_nobody_could_be_told_counts() {
+fn many_incidents_are_bounded_and_what_could_not_be_sent_counts() {
     let refusing = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", refusing.local_addr().unwrap());
     drop(refusing);

@@ -1,7 +1,7 @@
 //! Draining the rings.
 #![allow(unsafe_code)] // plain old data is read out of ring records, and poll(2) is called
 
-use std::os::fd::{AsRawFd as _, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -23,11 +23,14 @@ const EVENTS_A_ROUND: u32 = 1024;
 /// So many calls are taken in a row at most: whoever makes calls fail as fast as he can must not keep
 /// the reader from the events.
 const CALLS_A_ROUND: u32 = 64;
-/// After the last record the reader polls once more before it sleeps: a record that was being
-/// written while it read the one before may have come without a wake-up.
-const RECHECK: Duration = Duration::from_millis(1);
-/// Asleep, it still polls this often, in case a wake-up is lost.
-const COLD_POLL: Duration = Duration::from_millis(500);
+/// After the last record the reader polls a few times more, after these waits, before it sleeps: a record that was being
+/// written while it read the one before may have come without a wake-up. Who writes it may be held up meanwhile, as a virtual CPU is.
+const RECHECKS: [Duration; 4] = [
+    Duration::from_millis(1),
+    Duration::from_millis(1),
+    Duration::from_millis(20),
+    Duration::from_millis(500),
+];
 
 /// A record out of a ring.
 #[derive(Clone, Debug)]
@@ -99,18 +102,21 @@ fn read<T: Pod>(bytes: &[u8]) -> Option<T> {
     Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
 }
 
-/// Hands every record of both rings to `take` (`None` for one that cannot be read), until `stop`.
+/// Hands every record of both rings to `take` (`None` for one that cannot be read), until `stop`. What waits is woken by `woken`, an
+/// eventfd.
 ///
-/// Calls `idle` after every round, so that what was taken can be passed on in batches; it says
-/// whether it wants to be called again soon.
+/// Calls `idle` after every round, so that what was taken can be passed on in batches; it says when
+/// it wants to be called again at the latest.
 pub fn drain(
     rings: &mut [RingBuf<MapData>; 2],
     stop: &AtomicBool,
+    woken: Option<&OwnedFd>,
     mut take: impl FnMut(Option<RingRecord<'_>>),
-    mut idle: impl FnMut() -> bool,
+    mut idle: impl FnMut() -> Duration,
 ) {
     let fds = [rings[0].as_raw_fd(), rings[1].as_raw_fd()];
-    let mut recheck = false;
+    // Waits since the last record.
+    let mut quiet = 0;
     while !stop.load(Ordering::Relaxed) {
         beat();
         let [events, calls] = &mut *rings;
@@ -129,28 +135,37 @@ pub fn drain(
             take(RingRecord::parse(&item));
         }
         let taken = of_events + of_calls;
-        let pending = idle();
+        if taken > 0 {
+            quiet = 0;
+        }
+        let again = idle();
         if of_events == EVENTS_A_ROUND || of_calls == CALLS_A_ROUND {
             // There are more, and meanwhile events may have come, which go first.
         } else if taken >= STORM {
             // Not poll(2): the probes' wake-ups are not wanted now.
             std::thread::sleep(STORM_POLL);
-        } else if pending || taken > 0 || recheck {
-            wait(&fds, RECHECK);
         } else {
-            wait(&fds, COLD_POLL);
+            let recheck = RECHECKS.get(quiet).filter(|at| **at <= again);
+            wait(fds, woken, *recheck.unwrap_or(&again));
+            quiet += usize::from(recheck.is_some());
         }
-        recheck = taken > 0;
     }
 }
 
-fn wait(fds: &[RawFd; 2], timeout: Duration) {
-    let mut polls = fds.map(|fd| libc::pollfd {
+/// Waits until a ring has a record whose probe wakes its reader, the task is woken, or the time is over.
+fn wait([events, calls]: [RawFd; 2], woken: Option<&OwnedFd>, timeout: Duration) {
+    // poll(2) ignores a negative descriptor.
+    let eventfd = woken.map_or(-1, AsRawFd::as_raw_fd);
+    let mut polls = [events, calls, eventfd].map(|fd| libc::pollfd {
         fd,
         events: libc::POLLIN,
         revents: 0,
     });
     let ms = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
-    // SAFETY: `polls` is an array of two. An interrupted call is as good as a time-out.
+    // SAFETY: `polls` is an array of three. An interrupted call is as good as a time-out.
     unsafe { libc::poll(polls.as_mut_ptr(), polls.len() as libc::nfds_t, ms) };
+    if let (Some(woken), 1..) = (woken, polls[2].revents) {
+        // Else the next wait would end at once.
+        let _ = rustix::io::read(woken, &mut [0; 8]);
+    }
 }

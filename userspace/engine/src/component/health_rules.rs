@@ -17,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A reader that hangs, as on a network file system, is replaced after this.
 const SILENCE: Duration = Duration::from_secs(60);
 /// The core gets them again every so many looks: it may have had no room for a record.
-const TELL_EVERY: u32 = 12;
+const ACKNOWLEDGE_EVERY: u32 = 12;
 
 /// The component.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ impl Component for HealthRules {
             let mut changes = Changes::new(context.health_rules.clone());
             let (mut looks, mut sent) = (0_u32, None);
             while !pulse.is_stopping() {
-                let again = looks.is_multiple_of(TELL_EVERY);
+                let again = looks.is_multiple_of(ACKNOWLEDGE_EVERY);
                 // One that was refused may be readable by now.
                 if changes.settled() || again && sent.is_none() {
                     sent = follow(context);
@@ -71,7 +71,7 @@ fn absent(context: &Context) -> String {
 }
 
 fn send(context: &Context, text: Option<String>) {
-    // The core ends after everything that tells it something.
+    // The core ends after everything that sends it something.
     let _ = context.hub.command(HubCommand::SiteRules(text));
 }
 

@@ -185,7 +185,7 @@ fn take(context: &Context, name: &'static str, outcome: HostOutcome) {
                 reading.metrics,
             );
             for news in reading.news {
-                // The core ends after everything that tells it something.
+                // The core ends after everything that sends it something.
                 let _ = hub.command(HubCommand::HostNews(Box::new(news)));
             }
             show(hub, name, SourceState::Active, reading.missing);

@@ -211,7 +211,7 @@ impl Runner {
         if self.look <= now {
             self.look = now + self.options.interval;
             let looked = self.find(now);
-            self.tell();
+            self.publish_states();
             self.command(HubCommand::Looked(looked));
         }
         let wait = if self.knows_gpus() {
@@ -228,7 +228,7 @@ impl Runner {
         match self.results.1.recv_timeout(wait.min(SLEEP)) {
             Ok(News::Ran(plugin, run)) => {
                 self.take(&plugin, run);
-                self.tell();
+                self.publish_states();
             }
             Ok(News::Woken) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }
@@ -341,7 +341,7 @@ impl Runner {
         let mut of_unknown = Vec::new();
         known.took = Some(run.took);
         let mut is_complete = true;
-        let (slot, said) = match run.ended {
+        let (slot, outcome) = match run.ended {
             Ended::Done(output) => match gtrace_plugins::parse(&output) {
                 output if output.checks.is_empty() && !output.faults.is_empty() => {
                     (Slot::Idle(next), Err(output.faults.join("; ")))
@@ -374,7 +374,7 @@ impl Runner {
             known.faults.clear();
             return;
         }
-        if let Err(why) = &said {
+        if let Err(why) = &outcome {
             known.failed += 1;
             known.checks.clear();
             known.faults = vec![format!("{name}: {why}")];
@@ -382,7 +382,7 @@ impl Runner {
         let checked = Checked {
             of_unknown,
             is_complete,
-            ..Checked::new(name, said)
+            ..Checked::new(name, outcome)
         };
         self.command(HubCommand::Checked(checked));
     }
@@ -396,7 +396,7 @@ impl Runner {
     }
 
     /// Publishes metrics and what is wrong with plugins.
-    fn tell(&self) {
+    fn publish_states(&self) {
         if supervise::is_revoked() {
             return;
         }

@@ -60,7 +60,9 @@ impl World {
     fn until(&mut self, plugin: &str, is: impl Fn(&Result<Vec<Check>, String>) -> bool) -> Checked {
         loop {
             match self.commands.blocking_recv().unwrap() {
-                HubCommand::Checked(checked) if checked.plugin == plugin && is(&checked.said) => {
+                HubCommand::Checked(checked)
+                    if checked.plugin == plugin && is(&checked.outcome) =>
+                {
                     return checked;
                 }
                 _ => {}
@@ -104,9 +106,9 @@ fn plugins_that_work_break_hang_vanish_and_recover() {
     fs::set_permissions(&other, fs::Permissions::from_mode(0o777)).unwrap();
     SitePlugins.start(&world.context).unwrap();
     let checked = world.until("fan", Result::is_ok);
-    assert_eq!(checked.said.unwrap()[0].state, HealthState::Healthy);
+    assert_eq!(checked.outcome.unwrap()[0].state, HealthState::Healthy);
     // The hanging one keeps nobody waiting, and is killed.
-    let why = world.until("hangs", Result::is_err).said.unwrap_err();
+    let why = world.until("hangs", Result::is_err).outcome.unwrap_err();
     assert!(why.contains("was killed"), "{why}");
     world.until("fan", Result::is_ok);
     let judged = world.health();
@@ -129,12 +131,13 @@ fn plugins_that_work_break_hang_vanish_and_recover() {
         "fan",
         "echo '{\"check\":\"fan\",\"state\":\"unhealthy\",\"reason\":\"stands still\"}'; echo OK",
     );
-    let bad = |said: &Result<Vec<Check>, String>| {
-        said.as_ref()
+    let bad = |outcome: &Result<Vec<Check>, String>| {
+        outcome
+            .as_ref()
             .is_ok_and(|checks| checks[0].state == HealthState::Unhealthy)
     };
     let checked = world.until("fan", bad);
-    let occurrence = checked.occurrence(&checked.said.as_ref().unwrap()[0]);
+    let occurrence = checked.occurrence(&checked.outcome.as_ref().unwrap()[0]);
     assert_eq!(
         occurrence.message,
         "plugin fan: fan is unhealthy: stands still"
@@ -147,7 +150,7 @@ fn plugins_that_work_break_hang_vanish_and_recover() {
     assert!(
         world
             .until("fan", Result::is_err)
-            .said
+            .outcome
             .unwrap_err()
             .contains('7')
     );
@@ -156,8 +159,10 @@ fn plugins_that_work_break_hang_vanish_and_recover() {
         "fan",
         "echo '{\"check\":\"fan\",\"state\":\"unhealthy\",\"reason\":\"no \"fan\"\"}'",
     );
-    world.until("fan", |said| {
-        said.as_ref().is_err_and(|why| why.starts_with("line 1: "))
+    world.until("fan", |outcome| {
+        outcome
+            .as_ref()
+            .is_err_and(|why| why.starts_with("line 1: "))
     });
     world.write(
         "fan",
@@ -165,7 +170,7 @@ fn plugins_that_work_break_hang_vanish_and_recover() {
     );
     let checked = world.until("fan", Result::is_ok);
     assert!(
-        checked.said.as_ref().unwrap().is_empty() && checked.of_unknown.len() == 1,
+        checked.outcome.as_ref().unwrap().is_empty() && checked.of_unknown.len() == 1,
         "of a GPU that is not there nothing is known: {checked:?}"
     );
     // Refused is not taken away: it is there, and is not run.

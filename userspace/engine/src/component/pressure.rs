@@ -4,12 +4,11 @@
 //! `some`: at least one task waited; `full`: all that could run did. For the CPU, `full` of the whole
 //! host is always 0 (kernel/sched/psi.c) and is left out.
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use gtrace_api::{ComponentHealth, HealthState, SourceState};
-use gtrace_devices::Metric;
+use gtrace_devices::{Metric, read_pseudo_file};
 
 use super::{About, Component, Context, Snapshot, show};
 use crate::hub::Hub;
@@ -26,7 +25,7 @@ const RESOURCES: [&str; 3] = ["memory", "cpu", "io"];
 pub struct Options {
     /// Between readings; `None`: never.
     pub interval: Option<Duration>,
-    /// Share of a minute, from 0 to 1, that all work may stand still for lack of memory; beyond it the
+    /// Share of a minute, from 0 to 1, that all tasks may be stalled by lack of memory; beyond it the
     /// host's memory counts as degraded. `None`: any.
     pub memory_full: Option<f64>,
 }
@@ -103,7 +102,7 @@ pub fn sample(context: &Context, interval: Duration) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether it is the share of the last minute for which all work stood still for lack of memory.
+/// Whether it is the share of the last minute for which all tasks were stalled by lack of memory.
 fn is_memory_full(metric: &&Metric) -> bool {
     let labels = [("resource", "memory"), ("kind", "full"), ("window", "60s")];
     let has =
@@ -111,7 +110,7 @@ fn is_memory_full(metric: &&Metric) -> bool {
     metric.name == "gtrace_pressure_ratio" && labels.into_iter().all(has)
 }
 
-/// The health of the host's memory by the share of the last minute for which all work stood still.
+/// The health of the host's memory by the share of the last minute for which all tasks were stalled.
 fn judge(full: Option<f64>, limit: Option<f64>) -> ComponentHealth {
     let (state, reason) = match (full, limit) {
         (None, _) => (
@@ -121,7 +120,7 @@ fn judge(full: Option<f64>, limit: Option<f64>) -> ComponentHealth {
         (Some(full), Some(limit)) if full > limit => (
             HealthState::Degraded,
             Some(format!(
-                "all work stood still for {:.1} % of the last minute for lack of memory, more than {:.1} %",
+                "all tasks were stalled by lack of memory for {:.1} % of the last minute, more than {:.1} %",
                 full * 100.0,
                 limit * 100.0
             )),
@@ -132,7 +131,7 @@ fn judge(full: Option<f64>, limit: Option<f64>) -> ComponentHealth {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+    read_pseudo_file(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// A line of the file: `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`.
@@ -171,14 +170,14 @@ impl Stall {
         ];
         let total = Metric::counter(
             ("gtrace_pressure_stalled_seconds", "seconds"),
-            "Time that some or all work stood still for lack of a resource, since boot",
+            "Time that some or all tasks were stalled by lack of a resource, since boot",
             self.total.as_secs_f64(),
         )
         .with(labels.clone());
         let windows = ["10s", "60s", "300s"].into_iter().zip(self.averages);
         let shares = windows.map(move |(window, value)| {
             let name = ("gtrace_pressure_ratio", "ratio");
-            let help = "Share of the last seconds for which some or all work stood still for lack of a resource";
+            let help = "Share of the last seconds for which some or all tasks were stalled by lack of a resource";
             let mut labels = labels.clone();
             labels.push(("window", window.to_owned()));
             Metric::gauge(name, help, value).with(labels)
@@ -189,6 +188,8 @@ impl Stall {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const CALM: &str = "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n\

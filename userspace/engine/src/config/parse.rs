@@ -188,16 +188,7 @@ pub(super) fn parse_share(
 
 /// From where on parts of the host count as wrong. 0 means never.
 pub(super) fn parse_thresholds(keys: &Keys) -> Result<HostThresholds, ConfigError> {
-    let share = |key, percent: Option<f64>| {
-        let percent = percent.unwrap_or_default();
-        match (0.0..=100.0).contains(&percent) {
-            true => Ok(percent / 100.0),
-            false => Err(refused(
-                key,
-                format!("{percent} is not in the range of 0 to 100"),
-            )),
-        }
-    };
+    let share = |key, percent| parse_share(key, percent).map(Option::unwrap_or_default);
     // What is above such a threshold is wrong, so never is what nothing is above.
     let or_never = |share: f64| if share > 0.0 { share } else { f64::INFINITY };
     let time = |value: Option<u64>, unit: fn(u64) -> Duration| match value.unwrap_or_default() {

@@ -222,7 +222,7 @@ fn every_component_can_be_switched_off_by_its_name() {
 }
 
 #[test]
-fn addresses_on_loopback_and_beyond_are_told_apart() {
+fn addresses_on_loopback_and_beyond_are_distinguished() {
     let config = with(|k| {
         k.listen = Some("http://[::1]:1, https://0.0.0.0:2,https://[::]:3".into());
         k.tls_cert = Some("cert.pem".into());

@@ -7,10 +7,10 @@ use std::time::Duration;
 use gtrace_devices::{GpuInfo, GpuProcess, ProcessType};
 use gtrace_event::{Gpu, Process, Timestamp};
 
-use super::{GpuLook, GroupLook, HolderLook, HostCpu, Look};
+use super::{GpuReading, GroupReading, HolderReading, HostCpu, Reading};
 use crate::process;
 
-/// Processes of a GPU that are looked at.
+/// Processes of a GPU that are read.
 const MOST: usize = 64;
 
 /// Where it reads.
@@ -24,13 +24,13 @@ pub struct Reader {
 
 impl Reader {
     /// What holds now of the GPUs with a sample of their use; NVML gives none in MIG mode.
-    pub fn look(&self, gpus: &[GpuInfo]) -> Look {
-        let looks = gpus.iter().filter_map(|gpu| {
+    pub fn read(&self, gpus: &[GpuInfo]) -> Reading {
+        let readings = gpus.iter().filter_map(|gpu| {
             let sample = gpu.sample.as_ref()?;
             let busy = f64::from(sample.utilization.gpu?) / 100.0;
             let computes = |process: &&GpuProcess| process.kind != ProcessType::Graphics;
             let holders = sample.processes.iter().filter(computes).take(MOST);
-            Some(GpuLook {
+            Some(GpuReading {
                 gpu: Gpu {
                     uuid: gpu.uuid.clone(),
                     index: gpu.index,
@@ -40,14 +40,14 @@ impl Reader {
                 holders: holders.map(|process| self.holder(process)).collect(),
             })
         });
-        Look {
+        Reading {
             time: Timestamp::now(),
-            gpus: looks.collect(),
+            gpus: readings.collect(),
             host: host_cpu(&self.proc_root.join("stat")),
         }
     }
 
-    fn holder(&self, of: &GpuProcess) -> HolderLook {
+    fn holder(&self, of: &GpuProcess) -> HolderReading {
         let mut process = Process {
             pid: Some(of.pid),
             comm: of.comm.clone(),
@@ -56,7 +56,7 @@ impl Reader {
         let directory = self.proc_root.join(of.pid.to_string());
         process::set_cgroup(&mut process, process::cgroup(&directory));
         let group = process.cgroup.as_deref().and_then(|path| self.group(path));
-        HolderLook {
+        HolderReading {
             process,
             instance: of.mig_gi,
             by_mps: of.kind == ProcessType::Mps,
@@ -65,7 +65,7 @@ impl Reader {
     }
 
     /// What the kernel says of a group of cgroup v2; nothing of the root, which is the whole host.
-    fn group(&self, path: &str) -> Option<GroupLook> {
+    fn group(&self, path: &str) -> Option<GroupReading> {
         let below = path.trim_start_matches('/');
         if below.is_empty() || below.split('/').any(|part| part == "..") {
             return None;
@@ -79,7 +79,7 @@ impl Reader {
             pressure("cpu").ok()?,
         );
         let stat = fs::read_to_string(directory.join("cpu.stat")).unwrap_or_default();
-        Some(GroupLook {
+        Some(GroupReading {
             io_some: stalled(&io, "some")?,
             io_all: stalled(&io, "full")?,
             memory_all: stalled(&memory, "full")?,

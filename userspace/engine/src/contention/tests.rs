@@ -11,8 +11,8 @@ const WINDOW: Duration = Duration::from_secs(600);
 /// Group of a Slurm step.
 const JOB: &str = "/system.slice/slurmstepd.scope/job_77/step_0";
 
-fn holder(pid: u32, cgroup: &str, group: GroupLook) -> HolderLook {
-    HolderLook {
+fn holder(pid: u32, cgroup: &str, group: GroupReading) -> HolderReading {
+    HolderReading {
         process: Process {
             pid: Some(pid),
             cgroup: Some(cgroup.to_owned()),
@@ -25,10 +25,10 @@ fn holder(pid: u32, cgroup: &str, group: GroupLook) -> HolderLook {
 }
 
 /// The job as one process, which has waited so long for storage.
-fn waiting(pid: u32, io_all: Duration) -> Vec<HolderLook> {
-    let group = GroupLook {
+fn waiting(pid: u32, io_all: Duration) -> Vec<HolderReading> {
+    let group = GroupReading {
         io_all,
-        ..GroupLook::default()
+        ..GroupReading::default()
     };
     vec![holder(pid, JOB, group)]
 }
@@ -39,14 +39,14 @@ fn play(
     contention: &mut Contention,
     (from, seconds): (u64, u64),
     busy: f64,
-    holders: &dyn Fn(u64) -> Vec<HolderLook>,
+    holders: &dyn Fn(u64) -> Vec<HolderReading>,
 ) -> Vec<(u64, Occurrence)> {
     let begin: Timestamp = "2026-03-03T03:00:00Z".parse().unwrap();
     let mut found = Vec::new();
     for at in (from..=from + seconds).step_by(10) {
-        let look = Look {
+        let reading = Reading {
             time: begin + SignedDuration::from_secs(at as i64),
-            gpus: vec![GpuLook {
+            gpus: vec![GpuReading {
                 gpu: Gpu::at(GPU.parse().unwrap()),
                 busy,
                 holders: holders(at),
@@ -57,8 +57,8 @@ fn play(
                 total: Duration::from_secs(at * 4),
             }),
         };
-        let of_look = contention.observe(&look);
-        found.extend(of_look.into_iter().map(|occurrence| (at, occurrence)));
+        let of_reading = contention.observe(&reading);
+        found.extend(of_reading.into_iter().map(|occurrence| (at, occurrence)));
     }
     found
 }
@@ -72,10 +72,10 @@ fn share(at: u64, percent: u64) -> Duration {
 fn a_gpu_whose_job_waits_for_storage_is_reported_once_until_it_works_again() {
     let mut contention = Contention::new(WINDOW);
     let waits = |at: u64| {
-        let group = GroupLook {
+        let group = GroupReading {
             io_all: share(at, 45),
             io_some: share(at, 70),
-            ..GroupLook::default()
+            ..GroupReading::default()
         };
         // Two ranks of one step wait together.
         vec![holder(11, JOB, group), holder(12, JOB, group)]
@@ -120,7 +120,7 @@ fn a_gpu_whose_job_waits_for_storage_is_reported_once_until_it_works_again() {
 #[test]
 fn a_gpu_that_is_held_by_somebody_who_does_nothing_is_no_finding() {
     let mut contention = Contention::new(WINDOW);
-    let idle = |_| vec![holder(11, JOB, GroupLook::default())];
+    let idle = |_| vec![holder(11, JOB, GroupReading::default())];
     assert!(play(&mut contention, (0, 3600), 0.0, &idle).is_empty());
     // Nor is one that waits for a while, or whose process has just begun, or of which nothing is known.
     let short = |at: u64| waiting(11, share(at.min(3700) - 3600.min(at), 100));
@@ -128,9 +128,9 @@ fn a_gpu_that_is_held_by_somebody_who_does_nothing_is_no_finding() {
     let others = |at: u64| waiting(at as u32, share(at, 100));
     assert!(play(&mut contention, (4820, 1200), 0.0, &others).is_empty());
     let unknown = |_| {
-        vec![HolderLook {
+        vec![HolderReading {
             group: None,
-            ..holder(11, "/", GroupLook::default())
+            ..holder(11, "/", GroupReading::default())
         }]
     };
     assert!(play(&mut contention, (6030, 1200), 0.0, &unknown).is_empty());
@@ -146,11 +146,11 @@ fn cpus_are_short_by_the_own_limit_by_the_own_threads_or_by_others() {
     ] {
         let mut contention = Contention::new(WINDOW);
         let waits = |at: u64| {
-            let group = GroupLook {
+            let group = GroupReading {
                 cpu_some: share(at, 80),
                 throttled: share(at, throttled),
                 cpu_used: share(at, used),
-                ..GroupLook::default()
+                ..GroupReading::default()
             };
             vec![holder(
                 11,
@@ -175,9 +175,9 @@ fn cpus_are_short_by_the_own_limit_by_the_own_threads_or_by_others() {
 
 #[test]
 fn owners_that_share_a_busy_gpu_are_named_and_ranks_of_one_job_are_none() {
-    let quiet = GroupLook::default();
+    let quiet = GroupReading::default();
     let other = "/system.slice/slurmstepd.scope/job_78/step_0";
-    let found = |busy: f64, holders: Vec<HolderLook>| {
+    let found = |busy: f64, holders: Vec<HolderReading>| {
         let mut contention = Contention::new(WINDOW);
         play(&mut contention, (0, 1300), busy, &|_| holders.clone())
     };
@@ -291,15 +291,17 @@ fn groups_and_cpus_are_read_as_the_kernel_writes_them() {
         proc_root,
         sysfs_root,
     };
-    let look = reader.look(std::slice::from_ref(&gpu));
+    let reading = reader.read(std::slice::from_ref(&gpu));
     assert_eq!(
-        look.host,
+        reading.host,
         Some(HostCpu {
             busy: Duration::from_millis(1500),
             total: Duration::from_secs(10),
         })
     );
-    let [of_gpu] = &look.gpus[..] else { panic!() };
+    let [of_gpu] = &reading.gpus[..] else {
+        panic!()
+    };
     assert!((of_gpu.busy - 0.07).abs() < 1e-9);
     let [train, mps] = &of_gpu.holders[..] else {
         panic!("{:?}", of_gpu.holders)
@@ -307,7 +309,7 @@ fn groups_and_cpus_are_read_as_the_kernel_writes_them() {
     assert_eq!(train.process.cgroup.as_deref(), Some(JOB));
     assert_eq!(
         train.group,
-        Some(GroupLook {
+        Some(GroupReading {
             io_some: Duration::from_secs(3),
             io_all: Duration::from_secs(2),
             memory_all: Duration::from_millis(500),
@@ -319,5 +321,5 @@ fn groups_and_cpus_are_read_as_the_kernel_writes_them() {
     // It has ended.
     assert!(mps.by_mps && mps.group.is_none() && mps.process.cgroup.is_none());
     gpu.sample = None;
-    assert!(reader.look(&[gpu]).gpus.is_empty(), "without a sample");
+    assert!(reader.read(&[gpu]).gpus.is_empty(), "without a sample");
 }

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_have_names_and_strange_ones_numbers() {
+    fn errors_have_names_and_unknown_ones_numbers() {
         assert_eq!(result_name(2), "CUDA_ERROR_OUT_OF_MEMORY");
         assert_eq!(result_name(123_456), "123456");
     }

@@ -31,7 +31,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// After a library was mapped, what is mapped next waits so long.
 const SETTLE: Duration = Duration::from_millis(20);
-/// When a function that was too dear is tried again.
+/// When a function that was too expensive is tried again.
 const RETRY: Duration = Duration::from_secs(60);
 /// Processes that have ended and are still distinguished.
 const ENDED: usize = 8;

@@ -211,7 +211,7 @@ impl Prepared {
         }
         if let Some(options) = config.nvsentinel.clone() {
             nvsentinel::start(&hub, options)
-                .context("the thread that tells NVSentinel of health cannot be started")?;
+                .context("the thread that reports health to NVSentinel cannot be started")?;
         }
         let places = config.previous_boot();
         let (previous_boot, input) = PreviousBoot::begin(&places, &host::boot_id());
@@ -221,7 +221,7 @@ impl Prepared {
         }
         let context = config.components(&hub);
         devices::start(&config, &context, inputs, poll_soon, hold)
-            .context("the thread that looks at the devices cannot be started")?;
+            .context("the thread that polls the devices cannot be started")?;
         if let Some(probes) = probes {
             context.parts.add(probes::DRAIN, Arc::new(probes));
         }
@@ -268,7 +268,6 @@ impl Daemon {
         let control = start_control(&hub, &context)?;
         let inputs = core.inputs.clone();
         let lost = runtime.block_on(async {
-            tokio::spawn(footprint::watch(Arc::clone(&hub)));
             tokio::spawn(obey(commands, control, inputs.clone()));
             notify(&[sd_notify::NotifyState::Ready]);
             let lost = watch_over(&hub, &inputs, asked).await?;

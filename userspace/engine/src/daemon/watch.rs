@@ -1,10 +1,11 @@
-//! The main thread while the daemon runs: supervises the tasks and feeds systemd's watchdog until the
+//! The main thread while the daemon runs: supervises the tasks, feeds systemd's watchdog and keeps the footprint small until the
 //! daemon is to end.
 
 use std::time::{Duration, Instant};
 
 use gtrace_event::WitnessName;
 
+use super::footprint::Footprint;
 use crate::hub::Hub;
 use crate::input::{Input, InputSender};
 use crate::sources::devices::source_lost;
@@ -43,7 +44,9 @@ pub(super) async fn watch_over(
     let mut fed = Instant::now();
     let mut reports = Vec::new();
     let mut unfit = None;
+    let mut footprint = Footprint::new();
     loop {
+        footprint.poll(hub);
         let due = hub.tasks.due();
         let due = due.map_or(TICK, |at| at.saturating_duration_since(Instant::now()));
         let wait = due.min(watchdog.unwrap_or(TICK)).clamp(TICK_MIN, TICK);

@@ -74,7 +74,7 @@ impl Folded {
 }
 
 /// All live events.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Fold {
     window_ns: u64,
     live: HashMap<EventId, Live>,
@@ -95,13 +95,7 @@ impl Fold {
     pub fn new(window_ns: u64) -> Self {
         Self {
             window_ns,
-            live: HashMap::new(),
-            by_key: HashMap::new(),
-            by_code: HashMap::new(),
-            order: VecDeque::new(),
-            dirty: Vec::new(),
-            held_back: Vec::new(),
-            lost: 0,
+            ..Self::default()
         }
     }
 
@@ -245,8 +239,11 @@ impl Fold {
             return false;
         };
         let occurrence = &observed.occurrence;
-        let (known, said) = (live.event.provenance, occurrence.provenance);
-        if said != Provenance::Unknown && known != Provenance::Unknown && said != known {
+        let (known, new_provenance) = (live.event.provenance, occurrence.provenance);
+        if new_provenance != Provenance::Unknown
+            && known != Provenance::Unknown
+            && new_provenance != known
+        {
             live.take_back(observed.witness, occurrence, &mut self.dirty);
             return false;
         }
@@ -292,12 +289,13 @@ impl Fold {
         self.newest(|live| {
             let (theirs, ours) = (&live.event.detail.host, &occurrence.detail.host);
             let is_same = is_notice || theirs.corrected == ours.corrected;
-            let told_by = match live.event.kind {
+            let reporting_witness = match live.event.kind {
                 Kind::MachineCheck if is_notice => WitnessName::MceRecord,
                 Kind::DimmError if is_same => WitnessName::RasMemory,
                 _ => return false,
             };
-            live.next.contains_key(&told_by) && live.last_ns.abs_diff(*at_ns) <= TOLERANCE_NS
+            live.next.contains_key(&reporting_witness)
+                && live.last_ns.abs_diff(*at_ns) <= TOLERANCE_NS
         })
     }
 

@@ -31,8 +31,8 @@ const RETAIN_EVERY: Duration = Duration::from_secs(3600);
 const REPLACE_EVERY: Duration = Duration::from_secs(60);
 /// Between checks of the whole store that readers ask for: a check takes a second for 1 GB.
 const CHECK_EVERY: Duration = Duration::from_secs(60);
-/// Between looks at the size of the store.
-const SIZE_EVERY: Duration = Duration::from_secs(5);
+/// Between checks that the store is still at its place, and readings of its size if something was written or removed.
+const PLACE_EVERY: Duration = Duration::from_secs(5);
 /// With nothing to write, between two heartbeats.
 const IDLE: Duration = Duration::from_secs(5);
 /// Longest time between two heartbeats: a disk can take its time.
@@ -71,7 +71,8 @@ impl Writer {
             clock: SteadyClock::default(),
             replaced: None,
             checked: None,
-            sized: None,
+            placed: None,
+            sized: false,
         };
         let task = Task::needed("store", SILENCE, Vec::new());
         let thread = hub.tasks.start_once(task, move || state.run())?;
@@ -142,8 +143,10 @@ struct State {
     replaced: Option<Instant>,
     /// When the store was last checked because a reader had met damage.
     checked: Option<Instant>,
-    /// When its size was last looked at.
-    sized: Option<Instant>,
+    /// When it was last seen whether the store is still at its place.
+    placed: Option<Instant>,
+    /// Whether the size that is shown is that of the store as it is.
+    sized: bool,
 }
 
 /// Whether something was done less than `ago` ago.
@@ -217,6 +220,7 @@ impl State {
         let appended = appended.and_then(|seqs| self.store.check_place().map(|()| seqs));
         match appended {
             Ok(seqs) => {
+                self.sized = false;
                 // Recorded in the same transaction, before the records.
                 self.publish_removals();
                 let epoch = self.store.epoch();
@@ -241,6 +245,7 @@ impl State {
                     if !removed {
                         self.replaced = Some(Instant::now());
                     }
+                    self.sized = false;
                     self.outbox.set_renewed();
                     self.publish_removals();
                     self.disk.committed();
@@ -281,7 +286,10 @@ impl State {
     /// Records what left the store before it was opened: with a damaged file, say.
     fn record_removals(&mut self) {
         match self.store.append(&[], &[]) {
-            Ok(_) => self.publish_removals(),
+            Ok(_) => {
+                self.sized = false;
+                self.publish_removals();
+            }
             Err(error) => {
                 self.failed(&error);
             }
@@ -330,12 +338,10 @@ impl State {
         let now = Timestamp::now();
         let by_age = self.clock.is_steady(now, clock::boottime_ns());
         let result = self.store.retain(now, by_age);
+        self.sized = false;
         self.publish_removals();
         match result {
-            Ok(report) => {
-                self.sized = None;
-                tracing::debug!(?report, "retention");
-            }
+            Ok(report) => tracing::debug!(?report, "retention"),
             Err(error) if error.is_damage() => {
                 self.failed(&error);
             }
@@ -344,15 +350,18 @@ impl State {
     }
 
     fn show_size(&mut self) {
-        if is_recent(self.sized, SIZE_EVERY) {
+        if is_recent(self.placed, PLACE_EVERY) {
             return;
         }
-        self.sized = Some(Instant::now());
+        self.placed = Some(Instant::now());
         if let Err(error) = self.store.check_place() {
             self.failed(&error);
         }
-        if let Ok(size) = self.store.size() {
+        if !self.sized
+            && let Ok(size) = self.store.size()
+        {
             self.hub.metrics.set_store_size(&size);
+            self.sized = true;
         }
     }
 }

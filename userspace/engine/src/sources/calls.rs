@@ -525,7 +525,7 @@ mod tests {
         let mut calls = Calls::default();
         let here = key(std::process::id());
         // More series than have room: a public command on many device files. One of them is called all
-        // the time, by a process that lives and by others that end; made-up commands come in between.
+        // the time, by a process that lives and by others that end; invented commands come in between.
         let mut before = BTreeMap::new();
         let mut given_up = 0;
         let mut ended = 0;

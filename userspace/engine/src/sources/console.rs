@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use gtrace_decoder::{Decoder, DriverVersion, LogRecord, Options};
+use gtrace_decoder::{Decoder, DriverVersion, LogRecord};
 use gtrace_event::Occurrence;
 use gtrace_uprobes::procfs::kernel_version;
 
@@ -30,7 +30,7 @@ const FLUSH_NS: u64 = 250_000_000;
 const BEGINNINGS: [&str; 2] = ["NVRM:", "nvidia-nvswitch"];
 
 /// Decodes the pieces.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Console {
     /// Whether texts may be as consoles print them.
     printed: bool,
@@ -57,13 +57,7 @@ impl Console {
 
     /// A decoder of pieces with nothing waiting.
     pub fn new() -> Self {
-        Self {
-            printed: false,
-            decoder: Decoder::new(Options::default()),
-            waiting: HashMap::new(),
-            last_ns: 0,
-            number: 0,
-        }
+        Self::default()
     }
 
     /// Sets the version of the driver that writes the texts.
@@ -117,12 +111,9 @@ impl Console {
     fn decode(&mut self, boottime_ns: u64, text: &str, out: &mut Vec<Occurrence>) {
         let record = LogRecord {
             text,
-            facility: None,
-            level: None,
             timestamp_us: Some(boottime_ns / 1000),
-            time: None,
             number: self.number,
-            device: None,
+            ..LogRecord::default()
         };
         let before = out.len();
         self.decoder.feed(&record, out);
@@ -158,12 +149,6 @@ impl Console {
             occurrence.lines = None;
         }
         false
-    }
-}
-
-impl Default for Console {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -290,7 +275,7 @@ mod tests {
         fn lines_that_begin_a_record_are_read_as_records(
             lines in prop::collection::vec((0..LINES.len(), 1_u64..150), 0..24),
         ) {
-            let (mut console, mut decoder) = (Console::new(), Decoder::new(Options::default()));
+            let (mut console, mut decoder) = (Console::default(), Decoder::default());
             let (mut pieces, mut records) = (Vec::new(), Vec::new());
             let mut at = 0;
             for (number, (line, later)) in (1..).zip(lines) {
@@ -298,19 +283,16 @@ mod tests {
                 console.feed(7, at, LINES[line].as_bytes(), &mut pieces);
                 let record = LogRecord {
                     text: LINES[line],
-                    facility: None,
-                    level: None,
                     timestamp_us: Some(at / 1000),
-                    time: None,
                     number,
-                    device: None,
+                    ..LogRecord::default()
                 };
                 decoder.feed(&record, &mut records);
             }
-            let said = |all: &[Occurrence]| -> Vec<_> {
+            let decoded = |all: &[Occurrence]| -> Vec<_> {
                 all.iter().map(|o| (o.kind, o.message.clone(), o.gpu.clone())).collect()
             };
-            prop_assert_eq!(said(&pieces), said(&records));
+            prop_assert_eq!(decoded(&pieces), decoded(&records));
         }
     }
 

@@ -233,7 +233,7 @@ impl State {
         let Some((reader, contention)) = &mut self.contention else {
             return Vec::new();
         };
-        let found = contention.observe(&reader.look(gpus)).into_iter();
+        let found = contention.observe(&reader.read(gpus)).into_iter();
         found
             .map(|occurrence| Observed::new(WitnessName::Nvml, occurrence, 1))
             .collect()

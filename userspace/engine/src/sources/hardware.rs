@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_memory_are_told_from_other_machine_checks() {
+    fn errors_of_memory_are_distinguished_from_other_machine_checks() {
         for (vendor, status, ipid, of_memory) in [
             (0, 0x9400_0000_0000_0090, 0, true),
             (0, 0x9400_0000_0000_0280, 0, true),

@@ -20,7 +20,7 @@ use gtrace_recorder::{ProcessChange, What};
 
 use super::calls::{self, Calls};
 use super::reported::{Reported, call_of};
-use super::shared::Shared;
+use super::shared::{MANY_ENDED, Shared};
 use super::users::Users;
 use super::watched::{DeviceNames, NamesPoll};
 use super::{layouts, records, watched};
@@ -35,18 +35,16 @@ use crate::process;
 use crate::samples::{DRIVER_CALLS, Latency};
 use crate::supervise::beat;
 
-/// Between rounds of housekeeping.
-const ROUND: Duration = Duration::from_secs(1);
-/// Between readings of the driver-call histograms.
-const CALLS_EVERY: Duration = Duration::from_secs(2);
+/// Between rounds of housekeeping: readings of /proc/devices, of the driver-call histograms and of what the probes have dropped.
+const ROUND: Duration = Duration::from_secs(2);
 /// The same where somebody asks for them: a client that asks all the time must not keep the daemon busy.
 const CALLS_ASKED_EVERY: Duration = Duration::from_millis(100);
 /// Between two times that the tables of ended processes are emptied.
-const RETIRE_EVERY: Duration = Duration::from_millis(100);
-/// Between polls of /proc/devices.
-const DEVICES_EVERY: Duration = Duration::from_secs(2);
+const RETIRE_EVERY: Duration = Duration::from_secs(1);
+/// The same if so many have ended that they cannot wait.
+const RETIRE_MANY_EVERY: Duration = Duration::from_millis(100);
 /// Between polls of calls that do not return.
-const HUNG_EVERY: Duration = Duration::from_secs(5);
+const HUNG_EVERY: Duration = Duration::from_secs(4);
 /// Between two looks for threads that are gone, while there is no room for others.
 const FORGET_EVERY: Duration = Duration::from_secs(60);
 /// How long the cost of the probes is measured at a time.
@@ -213,22 +211,25 @@ impl<'a> ProbeHousekeeping<'a> {
 
     pub(super) fn run(&mut self) {
         let start = Instant::now();
-        let (mut calls_at, mut devices_at, mut cost_at) = (start, start, start);
-        let mut hung_at = start;
+        // Not at once: a start has enough to do.
+        let mut round_at = start + ROUND / 2;
+        let (mut hung_at, mut cost_at) = (start, start);
         let mut calls_not_before = start;
-        let mut retire_not_before = start;
+        let mut retired_at = start;
         while !self.shared.stop.load(Ordering::Relaxed) {
             beat();
-            // Woken early when a module comes or goes, or somebody wants the calls.
-            let until = |at: Instant| at.saturating_duration_since(Instant::now());
-            let mut wait = ROUND;
+            // Woken early when a module comes or goes, a process ends, or somebody wants the calls.
+            let mut until = round_at;
             if self.shared.hub.are_calls_wanted() {
-                wait = wait.min(until(calls_not_before));
+                until = until.min(calls_not_before);
             }
-            if self.shared.have_many_ended() {
-                wait = wait.min(until(retire_not_before));
+            if let Some(every) = self.retire_every() {
+                until = until.min(retired_at + every);
             }
-            std::thread::park_timeout(wait);
+            if let Some(cost) = &self.cost {
+                until = until.min(cost.since + COST_WINDOW);
+            }
+            std::thread::park_timeout(until.saturating_duration_since(Instant::now()));
             if self.shared.stop.load(Ordering::Relaxed) {
                 break;
             }
@@ -242,21 +243,24 @@ impl<'a> ProbeHousekeeping<'a> {
                 self.refresh();
                 self.shared.show_states();
             }
-            if now >= retire_not_before {
-                retire_not_before = now + RETIRE_EVERY;
+            if self
+                .retire_every()
+                .is_some_and(|every| now >= retired_at + every)
+            {
+                retired_at = now;
                 self.retire_ended();
             }
-            self.report_losses();
             if let Some(log) = &mut self.log {
                 log.flush();
             }
-            if now >= devices_at {
-                devices_at = now + DEVICES_EVERY;
+            let is_round = now >= round_at;
+            if is_round {
+                round_at = now + ROUND;
                 self.refresh();
+                self.report_losses();
             }
             let wanted = now >= calls_not_before && self.shared.hub.are_calls_wanted();
-            if now >= calls_at || wanted {
-                calls_at = now + CALLS_EVERY;
+            if is_round || wanted {
                 self.read_calls();
                 calls_not_before = Instant::now() + CALLS_ASKED_EVERY;
             }
@@ -267,6 +271,15 @@ impl<'a> ProbeHousekeeping<'a> {
             self.measure_cost(now, &mut cost_at);
         }
         self.read_calls();
+    }
+
+    /// How often the tables of ended processes are to be emptied now, if any has ended.
+    fn retire_every(&self) -> Option<Duration> {
+        match self.shared.ended_count() {
+            0 => None,
+            MANY_ENDED.. => Some(RETIRE_MANY_EVERY),
+            _ => Some(RETIRE_EVERY),
+        }
     }
 
     fn refresh(&mut self) {

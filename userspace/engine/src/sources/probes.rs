@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use aya::maps::{MapData, RingBuf};
 use gtrace_event::{Occurrence, Provenance, Timestamp, WitnessName};
+use rustix::event::{EventfdFlags, eventfd};
 
 use super::console::Console;
 use super::driver_modules::{DriverHold, Follower, loaded_version};
@@ -23,7 +24,7 @@ use crate::hub::Hub;
 use crate::input::{Input, InputSender, Observation};
 use crate::lock::lock;
 use crate::metrics::Metrics;
-use crate::supervise::{self, Task, names};
+use crate::supervise::{self, Pulse, Task, names};
 
 /// The running probes.
 #[derive(Debug)]
@@ -35,7 +36,11 @@ pub struct Manager {
 pub const DRAIN: &str = names::DRAIN;
 /// The task that keeps the probes up to date and reads their histograms.
 pub const HOUSEKEEPING: &str = names::HOUSEKEEPING;
-/// Longest time between two heartbeats of the first; it asks for records five times a second.
+/// While the first has a record that waits for more to come, it asks for records this often.
+const PENDING_POLL: Duration = Duration::from_millis(1);
+/// Asleep, it still asks this often, and gives its heartbeat.
+const COLD_POLL: Duration = Duration::from_secs(5);
+/// Longest time between two of its heartbeats.
 const DRAIN_SILENCE: Duration = Duration::from_secs(15);
 /// And of the second, which reads every process of the host now and then.
 const HOUSEKEEPING_SILENCE: Duration = Duration::from_secs(60);
@@ -173,8 +178,8 @@ fn start_drain(
         // Of the driver that is loaded when the thread starts, also as another's successor.
         let driver = loaded_version(&proc_root);
         drainer.console.set_driver_version(driver);
-        drainer.run(rings, &pulse.stop);
-        Ok(())
+        let drained = drainer.run(rings, pulse);
+        drained.map_err(|error| format!("cannot wait for records: {error}"))
     })
 }
 
@@ -246,15 +251,26 @@ impl<'a> Drainer<'a> {
         }
     }
 
-    fn run(&mut self, rings: &mut [RingBuf<MapData>; 2], stop: &AtomicBool) {
+    fn run(&mut self, rings: &mut [RingBuf<MapData>; 2], pulse: &Pulse) -> std::io::Result<()> {
+        let woken = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let wake = Arc::clone(&woken);
+        pulse.wake_by(move || {
+            // Full: it is woken already.
+            let _ = rustix::io::write(&wake, &1_u64.to_ne_bytes());
+        });
         // Both closures need the drainer, one at a time.
         let this = std::cell::RefCell::new(self);
         drain(
             rings,
-            stop,
+            &pulse.stop,
+            Some(&woken),
             |record| this.borrow_mut().take(record),
-            || this.borrow_mut().idle(),
+            || match this.borrow_mut().idle() {
+                true => PENDING_POLL,
+                false => COLD_POLL,
+            },
         );
+        Ok(())
     }
 
     fn take(&mut self, record: Option<RingRecord<'_>>) {

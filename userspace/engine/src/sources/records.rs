@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exit_tells_status_or_signal_and_core() {
+    fn an_exit_has_status_or_signal_and_core() {
         let mut record = ExitRecord {
             rdev: 195 << 20 | 255,
             ..ExitRecord::default()

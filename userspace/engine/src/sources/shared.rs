@@ -30,8 +30,8 @@ use crate::supervise;
 /// How long a task waits for the probes while another thread attaches or detaches them: less than its
 /// silence.
 const LOCK_LIMIT: Duration = Duration::from_secs(30);
-/// How many processes may have ended before housekeeping is woken. A CUDA program has some 130 of 1,600 keys.
-const MANY_ENDED: usize = 4;
+/// How many processes may have ended before their keys are given back at once. A CUDA program has some 130 of 1,600 keys.
+pub(super) const MANY_ENDED: usize = 4;
 /// Why a task has waited in vain.
 pub(super) const HELD: &str = "another thread has been attaching or detaching probes for too long";
 /// What the threads of the probes share.
@@ -199,22 +199,21 @@ impl Shared {
         self.follower().version()
     }
 
-    /// A process of this name has ended. Its keys are given back at the next turn of housekeeping, which comes at once if
-    /// several have ended: together they can have taken half of the tables.
+    /// A process of this name has ended. Its keys are given back by housekeeping within a second, at once if several have ended:
+    /// together they can have taken half of the tables.
     pub(super) fn process_ended(&self, tgid: u32, name: String) {
         let mut ended = lock(&self.ended);
         ended.insert(tgid, name);
-        let many = ended.len() >= MANY_ENDED;
+        let count = ended.len();
         drop(ended);
-        if many {
+        if count == 1 || count >= MANY_ENDED {
             self.wake_housekeeping();
         }
     }
 
-    /// Whether so many have ended that they cannot wait.
-    pub(super) fn have_many_ended(&self) -> bool {
-        let ended = lock(&self.ended);
-        ended.len() >= MANY_ENDED
+    /// How many have ended since they were taken last.
+    pub(super) fn ended_count(&self) -> usize {
+        lock(&self.ended).len()
     }
 
     /// The processes that have ended since it was asked last.

@@ -328,7 +328,7 @@ impl Registry {
             if entry.state == TaskState::Failed {
                 Some(format!("{name} {reason}"))
             } else if down.is_some_and(|down| down > fault::down_max(DOWN_MAX)) {
-                Some(format!("{name} does not come back: {reason}"))
+                Some(format!("{name} does not recover: {reason}"))
             } else if restarts > RESTARTS_MAX {
                 Some(format!("{name} failed {restarts} times in a row: {reason}"))
             } else {

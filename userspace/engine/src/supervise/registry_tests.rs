@@ -190,7 +190,7 @@ fn what_cannot_be_replaced_is_red_while_it_hangs_and_green_when_it_goes_on() {
     assert_eq!(registry.lost(), None);
     assert_eq!(registry.unfit(now), None);
     let unfit = registry.unfit(now + seconds(31)).unwrap();
-    assert!(unfit.contains("test does not come back"), "{unfit}");
+    assert!(unfit.contains("test does not recover"), "{unfit}");
 
     // A beat within the same millisecond as the last would not be seen as one.
     let seen = registry.lock().tasks[0].run.seen_ms;

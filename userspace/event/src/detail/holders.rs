@@ -12,31 +12,25 @@ section! {
 }
 
 /// A container or a job that has a GPU, as far as it is known.
+#[serde_with::skip_serializing_none]
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Holder {
     /// Namespace of the Kubernetes pod.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub namespace: Option<String>,
     /// Name of the Kubernetes pod.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pod: Option<String>,
     /// Name of the container: in the pod, or of Docker or Podman.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub container_name: Option<String>,
     /// The job of a scheduler: `slurm:4711`, `pod:UID`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub job: Option<String>,
     /// Step of a Slurm job: `0`, `batch`, `extern`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<String>,
     /// User of a Slurm job, as the job's own environment says.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
     /// The client on another host, where the process is a worker of `gtrace serve`: `HOST: PROGRAM (PID)`, in the client's
     /// own words.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote_client: Option<String>,
 }
 

@@ -11,6 +11,7 @@ const COURSE_MAX: usize = 100;
 const TEXT_MAX: usize = 300;
 
 /// Why a plan was made.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// What it is about: of two plans for the same there is one.
@@ -18,13 +19,10 @@ pub struct Cause {
     /// In words.
     pub text: String,
     /// The incident; absent where it is the host's health.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub incident: Option<IncidentId>,
     /// What the host's health asked for, where it is that.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub health: Option<HealthAction>,
     /// PCI address of the GPU, where it is one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<String>,
 }
 
@@ -114,6 +112,7 @@ pub enum StepState {
 }
 
 /// One step of a plan.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanStep {
     /// Which.
@@ -124,22 +123,16 @@ pub struct PlanStep {
     #[serde(default)]
     pub undo: StepState,
     /// When it was begun, or its undoing.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub began: Option<Timestamp>,
     /// When it was sent, or its undoing. From then on only its effect shows whether it was done; before, it was not.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sent: Option<Timestamp>,
     /// When its effect was seen.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seen: Option<Timestamp>,
     /// When the host had found out what was known of its health then, by its own clock.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub heard: Option<Timestamp>,
     /// The host's boot before a reboot.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub boot: Option<String>,
     /// What came of it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub said: Option<String>,
 }
 
@@ -182,6 +175,7 @@ pub struct Course {
 }
 
 /// What is to be done about one host.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Its number.
@@ -204,16 +198,13 @@ pub struct Plan {
     /// When it changed last.
     pub changed: Timestamp,
     /// When its first step was begun.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub began: Option<Timestamp>,
     /// Since when it waits for what the next step needs.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub waiting_since: Option<Timestamp>,
     /// Whether it keeps the host out.
     #[serde(default)]
     pub out: bool,
     /// Why it does not go on.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub waits: Option<String>,
     /// What happened to it.
     #[serde(default)]

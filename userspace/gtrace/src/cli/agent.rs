@@ -18,7 +18,7 @@ use gtrace_fleet::{EnrollRequest, HostState, PAGE, check_labels};
 use gtrace_http::Archive;
 use tokio::sync::{Notify, watch};
 
-use super::nats::{NatsArgs, nats_of};
+use super::nats::{NATS, NatsArgs, nats_of};
 use super::shared::{self, Exit, Failure, StorePlace};
 use super::signals::signalled;
 
@@ -60,7 +60,7 @@ struct RunArgs {
     #[arg(long, value_name = "URL", env = "GTRACE_HEAD_URL")]
     head: Option<HeadUrl>,
     /// Site of this host, a part of its subjects in NATS.
-    #[arg(long, value_name = "NAME", env = "GTRACE_HEAD_SITE", default_value = "default", value_parser = site, help_heading = "NATS")]
+    #[arg(long, value_name = "NAME", env = "GTRACE_HEAD_SITE", default_value = "default", value_parser = site, help_heading = NATS)]
     site: String,
     #[command(flatten)]
     nats: NatsArgs,

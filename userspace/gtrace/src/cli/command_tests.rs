@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory as _, Parser as _};
 use super::Cli;
 use crate::cli::usage::text;
 
-fn said(line: &str) -> String {
+fn message(line: &str) -> String {
     let words = shlex::split(line).unwrap();
     let error = Cli::try_parse_from(&words).map(drop).unwrap_err();
     let words: Vec<OsString> = words.into_iter().skip(1).map(OsString::from).collect();
@@ -91,7 +91,7 @@ fn each_wrong_command_line_is_answered_with_cause_and_remedy() {
             assert!(text.contains(part), "{line}: {part:?} is not in\n{text}");
             continue;
         }
-        (line, text) = (next, said(next));
+        (line, text) = (next, message(next));
         assert!(
             text.ends_with("lists what can be given\n"),
             "{line}\n{text}"

@@ -32,7 +32,7 @@ const IDLE: Timespec = Timespec {
 };
 
 /// Explain a saved kernel log on any machine: dmesg, journalctl, syslog, /dev/kmsg, behind whatever pdsh, grep or a
-/// shipper of logs put before the lines.
+/// log shipper put before the lines.
 ///
 /// Equal events are shown once, with their count.
 ///

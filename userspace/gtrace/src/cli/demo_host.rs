@@ -106,14 +106,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         out: args.out,
         waits: !args.once,
     };
-    let (tell, told) = oneshot::channel();
+    let (end, outcome) = oneshot::channel();
     std::thread::Builder::new()
         .name("gtrace-demo".to_owned())
         .spawn(move || {
             let mut show = show;
             let shown = show.play();
             // The log stays open until the daemon has ended; nobody waits for this if that was first.
-            let _ = tell.send((shown, show));
+            let _ = end.send((shown, show));
         })
         .context("cannot start a thread")?;
     let mut shown = None;
@@ -121,10 +121,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let ended = daemon.serve(async {
         tokio::select! {
             _ = signals.come() => {}
-            told = told => {
-                let told = told.context("the demonstration ended early; see above")?;
-                let goes_on = waits && matches!(told.0, Ok(true));
-                shown = Some(told);
+            outcome = outcome => {
+                let outcome = outcome.context("the demonstration ended early; see above")?;
+                let goes_on = waits && matches!(outcome.0, Ok(true));
+                shown = Some(outcome);
                 if goes_on {
                     signals.come().await;
                 }
@@ -281,13 +281,13 @@ impl Show {
             gpu,
         };
         let lines = [aer, xid(79, true), xid(154, false)];
-        let mut said = "The kernel log says:\n".to_owned();
+        let mut shown_text = "The kernel log says:\n".to_owned();
         let began = Instant::now();
         let since = Timestamp::now();
         for what in &lines {
             let line = inject::line(what).map_err(anyhow::Error::msg)?;
             self.log.write(&line)?;
-            said.push_str(&format!("  {line}\n"));
+            shown_text.push_str(&format!("  {line}\n"));
         }
         let query = [("since", since.to_string())];
         let events = self.wait("the events", |client| {
@@ -295,15 +295,15 @@ impl Show {
             Ok((events.len() >= lines.len()).then_some(events))
         })?;
         let took = began.elapsed().as_secs_f64() * 1000.0;
-        said.push_str(&format!(
+        shown_text.push_str(&format!(
             "\nEvents, {took:.0} ms later (gtrace events):\n\n"
         ));
         let now = Timestamp::now();
         let xid = events.iter().filter(|it| it.detail.xid.xid == Some(79));
         for event in xid {
-            said.push_str(&render::event(event, &self.style, now));
+            shown_text.push_str(&render::event(event, &self.style, now));
         }
-        shared::print(&said)
+        shared::print(&shown_text)
     }
 
     /// The incident, and the report on it.
@@ -335,12 +335,12 @@ impl Show {
         let report = report::of_incident(&config, incident.id, &self.log.path, self.out.clone());
         let report = report.map_err(|shared::Failure(_, why)| anyhow::anyhow!(why))?;
         let config = config.display();
-        let mut said = format!(
+        let mut shown_text = format!(
             "\nreport    {}   (open it in a browser; gtrace report verify checks its seal)\n",
             report.trim_end()
         );
         if self.waits {
-            said.push_str(&format!(
+            shown_text.push_str(&format!(
                 "\nLook further in another terminal:\n  \
                  gtrace incidents --config {config}\n  \
                  gtrace events --config {config}\n  \
@@ -350,7 +350,7 @@ impl Show {
                  Ctrl-C ends the demonstration.\n"
             ));
         }
-        shared::print(&said)
+        shared::print(&shown_text)
     }
 
     /// Asks until there is an answer.

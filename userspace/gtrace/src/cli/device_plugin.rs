@@ -55,7 +55,7 @@ pub struct Args {
     /// What pods ask for.
     #[arg(long, value_name = "NAME", default_value = "gtrace.dev/remote-gpu", value_parser = resource)]
     resource: String,
-    /// Seconds between two looks at the servers.
+    /// Seconds between two checks of the servers.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     interval: u64,
     /// The kubelet's folder with the sockets of device plugins.

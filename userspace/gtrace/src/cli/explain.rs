@@ -88,22 +88,19 @@ impl Subject {
 }
 
 /// What is known of a subject; the JSON.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
     kind: Kind,
-    #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<u32>,
     /// Whether this version has an entry for it.
     pub(super) known: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<&'static str>,
     category: &'static str,
     severity: Severity,
     /// Class of the incident that it opens or joins.
     pub(super) class: FailureClass,
-    #[serde(skip_serializing_if = "Option::is_none")]
     failure_mode: Option<&'static str>,
     advice: Advice,
     /// Command that prints the steps for the class.

@@ -19,7 +19,7 @@ use tokio::sync::watch;
 
 use super::ack::user_name;
 use super::duration::{seconds, whole_seconds};
-use super::nats::NatsArgs;
+use super::nats::{NATS, NatsArgs};
 use super::other_host::HEAD_SOCKET;
 use super::shared::{self, Exit, Failure};
 use super::signals::signalled;
@@ -28,14 +28,17 @@ use super::signals::signalled;
 const FILES: u64 = 21_000;
 
 const DATABASE: &str = "/var/lib/gtrace-head/fleet.db";
+/// Headings of options.
+const REMOTE_WRITE: &str = "Remote write";
+const GSWARM: &str = "gswarm-profiler";
 /// How long what waits for others, as for a receiver of metrics that hangs, or reads for long may go on when the head ends.
 const BLOCKED: Duration = Duration::from_secs(1);
 
 /// Serve as the head of a fleet: take the records of many hosts, and answer questions about all of them.
 ///
 /// Agents come with the credential that `gtrace agent enroll` got for a join token of `gtrace head token`: over TLS, or over TCP on
-/// loopback. People read on loopback, use a token or a client certificate over TLS (`gtrace token new`), and do everything over
-/// the Unix socket.
+/// loopback. People read on loopback; over TLS they show a token or a client certificate (`gtrace token new`); over the Unix socket
+/// they may do everything.
 #[derive(Clone, Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -77,66 +80,40 @@ pub struct Args {
     remediation: Option<PathBuf>,
     /// Push the metrics of the fleet to Prometheus, or what takes its remote write: https://HOST/api/v1/write. Where several heads share a
     /// database, one of them does.
-    #[arg(long, value_name = "URL", help_heading = "Remote write")]
+    #[arg(long, value_name = "URL", help_heading = REMOTE_WRITE)]
     remote_write: Option<String>,
     /// User, where the receiver wants one; the token is its password then.
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "remote_write",
-        help_heading = "Remote write"
-    )]
+    #[arg(long, value_name = "NAME", requires = "remote_write", help_heading = REMOTE_WRITE)]
     remote_write_user: Option<String>,
     /// File with a bearer token.
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "remote_write",
-        help_heading = "Remote write"
-    )]
+    #[arg(long, value_name = "FILE", requires = "remote_write", help_heading = REMOTE_WRITE)]
     remote_write_token_file: Option<PathBuf>,
     /// Authorities of the receiver's certificate (PEM); those of the system by default.
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "remote_write",
-        help_heading = "Remote write"
-    )]
+    #[arg(long, value_name = "FILE", requires = "remote_write", help_heading = REMOTE_WRITE)]
     remote_write_ca: Option<PathBuf>,
     /// Between two rounds.
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = seconds, requires = "remote_write", help_heading = "Remote write")]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = seconds, requires = "remote_write", help_heading = REMOTE_WRITE)]
     remote_write_every: Duration,
     /// NATS servers through which agents come too, with JetStream: nats://n1.example.com,n2.example.com,n3.example.com. The streams are made
     /// where they are not there.
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "GTRACE_HEAD_NATS",
-        help_heading = "NATS"
-    )]
+    #[arg(long, value_name = "URL", env = "GTRACE_HEAD_NATS", help_heading = NATS)]
     nats: Option<NatsUrl>,
     #[command(flatten)]
     nats_files: NatsArgs,
     /// How many servers keep each stream that this head makes; an existing one stays as it is.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5), requires = "nats", help_heading = "NATS")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5), requires = "nats", help_heading = NATS)]
     nats_replicas: u8,
     /// How long a head may take for a message, before another head gets it.
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds, requires = "nats", help_heading = "NATS")]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds, requires = "nats", help_heading = NATS)]
     nats_ack_wait: Duration,
     /// Port on loopback for the routes of gswarm-profiler's head: POST /start, /start/NAME and /stop.
-    #[arg(long, value_name = "PORT", help_heading = "gswarm-profiler")]
+    #[arg(long, value_name = "PORT", help_heading = GSWARM)]
     gswarm_port: Option<u16>,
     /// Length of a frame of sessions that are started there.
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = super::session::interval, requires = "gswarm_port", help_heading = "gswarm-profiler")]
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = super::session::interval, requires = "gswarm_port", help_heading = GSWARM)]
     gswarm_interval: u32,
     /// Folder for the files of these sessions.
-    #[arg(
-        long,
-        value_name = "PATH",
-        default_value = ".",
-        requires = "gswarm_port",
-        help_heading = "gswarm-profiler"
-    )]
+    #[arg(long, value_name = "PATH", default_value = ".", requires = "gswarm_port", help_heading = GSWARM)]
     gswarm_folder: PathBuf,
     /// Show a fleet of ten simulated hosts, with drills, in a folder that is removed at the end.
     #[arg(long, conflicts_with_all = ["database", "retention_days"])]

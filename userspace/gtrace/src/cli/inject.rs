@@ -307,8 +307,8 @@ mod tests {
             (denied, None),
             (ErrorKind::NotFound, None),
         ] {
-            let said = remedy(kind, mode, true);
-            assert!(said.contains("container"), "{said}");
+            let remedy_text = remedy(kind, mode, true);
+            assert!(remedy_text.contains("container"), "{remedy_text}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! `gtrace maintenance`: people work on this host for a while.
+//! `gtrace maintenance`: windows in which people work on this host.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::other_host::DaemonPlace;
 use super::shared::{self, Exit, Failure};
 use crate::render::{self, ColorChoice, Style};
 
-/// Tell alerts that people work on this host: states and records go on, alerts carry the label `maintenance="true"`.
+/// Mark alerts while people work on this host: states and records go on, alerts carry the label `maintenance="true"`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]

@@ -5,30 +5,23 @@ use std::path::PathBuf;
 use gtrace_agent::{Enrolled, HeadUrl, HttpUrl, NatsAccess};
 use gtrace_nats::{Access, NatsUrl};
 
+/// Heading of options for NATS servers.
+pub(super) const NATS: &str = "NATS";
+
 /// What NATS servers are shown.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct NatsArgs {
     /// File with the credentials for the NATS servers: a .creds file, the seed of an nkey, USER:PASSWORD or a token.
-    #[arg(long, value_name = "FILE", help_heading = "NATS")]
+    #[arg(long, value_name = "FILE", help_heading = NATS)]
     nats_credentials: Option<PathBuf>,
     /// Authorities (PEM) of the NATS servers' certificates; those of the system by default.
-    #[arg(long, value_name = "FILE", help_heading = "NATS")]
+    #[arg(long, value_name = "FILE", help_heading = NATS)]
     nats_ca: Option<PathBuf>,
     /// Certificate that is shown to the NATS servers (PEM).
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "nats_key",
-        help_heading = "NATS"
-    )]
+    #[arg(long, value_name = "FILE", requires = "nats_key", help_heading = NATS)]
     nats_cert: Option<PathBuf>,
     /// Its private key (PEM).
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "nats_cert",
-        help_heading = "NATS"
-    )]
+    #[arg(long, value_name = "FILE", requires = "nats_cert", help_heading = NATS)]
     nats_key: Option<PathBuf>,
 }
 

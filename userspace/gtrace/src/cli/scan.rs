@@ -11,7 +11,7 @@ use super::health::exit;
 use super::shared;
 use crate::render::{self, ColorChoice, Style};
 
-/// Look once at everything, without a daemon: kernel log of this boot, devices, NVML, pressure, file systems. For the prolog
+/// Check everything once, without a daemon: kernel log of this boot, devices, NVML, pressure, file systems. For the prolog
 /// of a scheduler, node admission, and image builds.
 ///
 /// Exit status: 0 healthy, 1 degraded or unhealthy, 2 wrong usage, 3 unknown or not possible: also where the kernel log or the

@@ -21,7 +21,8 @@ use crate::render;
 /// Profile GPUs of many hosts at the same time, on one clock: start, stop and export sessions.
 ///
 /// A session has a frame for each interval and host: the means of what was read in that interval, by the head's clock, with a bound of
-/// the error. An interval in which a host measured nothing is a gap. Hosts take part whose agents run with --allow-sessions.
+/// the error. An interval in which a host measured nothing is a gap. Hosts take part whose agents run with --allow-sessions, or
+/// whose daemons have `head_sessions = true`.
 ///
 /// Exit status: 0 done, 1 no such session or host, 2 wrong usage, 3 no head answers.
 #[derive(Clone, Debug, clap::Args)]

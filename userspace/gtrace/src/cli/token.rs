@@ -212,8 +212,8 @@ fn table(entries: &[TokenEntry], now: Timestamp) -> String {
             entry.gpu.gpus.as_ref().map(|list| format!(", GPUs {list}")),
         ];
         let mut share: String = share.into_iter().flatten().collect();
-        if !entry.hosts.is_empty() {
-            let _ = write!(share, ", hosts {}", entry.hosts.join(","));
+        if let Some(hosts) = &entry.hosts {
+            let _ = write!(share, ", hosts {}", hosts.join(","));
         }
         // Writing to a String cannot fail.
         let _ = writeln!(

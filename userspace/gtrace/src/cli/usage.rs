@@ -245,7 +245,7 @@ fn plainer(cause: &str) -> String {
             _ => cause.to_owned(),
         };
     }
-    let known = PLAINER.iter().find(|(said, _)| *said == cause);
+    let known = PLAINER.iter().find(|(original, _)| *original == cause);
     known.map_or_else(|| cause.to_owned(), |(_, plain)| (*plain).to_owned())
 }
 

@@ -163,7 +163,7 @@ fn events_are_filtered_by_every_parameter() {
 }
 
 #[test]
-fn bad_requests_are_told_what_is_wrong_and_allowed() {
+fn bad_requests_get_what_is_wrong_and_allowed() {
     let daemon = Daemon::start();
     let client = daemon.client();
     for (target, status, part) in [

@@ -45,8 +45,8 @@ fn every_command_finds_the_daemon_of_the_configuration_and_says_which_it_is() {
         ] {
             let (code, out, err) = bare(args, environment);
             assert_eq!(code, Some(0), "{args:?}: {out}{err}");
-            let said = err.lines().filter(|l| l.contains(dir.to_str().unwrap()));
-            assert_eq!(said.count(), 1, "{args:?} says who answered: {err}");
+            let notes = err.lines().filter(|l| l.contains(dir.to_str().unwrap()));
+            assert_eq!(notes.count(), 1, "{args:?} says who answered: {err}");
         }
     }
     let pauses = daemon.core().pauses.lock().unwrap().clone();

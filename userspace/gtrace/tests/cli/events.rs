@@ -162,7 +162,7 @@ fn follow_waits_for_a_daemon_and_goes_on_where_it_was_when_one_comes_back() {
     assert!(follower.error_line().contains("connected"));
     // What is published before the stream stands is history to this reader, so publish until one
     // event has come through.
-    let (heard, first) = std::sync::mpsc::channel();
+    let (sender, first) = std::sync::mpsc::channel();
     let Follower {
         child,
         out,
@@ -172,7 +172,7 @@ fn follow_waits_for_a_daemon_and_goes_on_where_it_was_when_one_comes_back() {
         let mut out = out;
         let mut line = String::new();
         out.read_line(&mut line).unwrap();
-        heard.send(line).unwrap();
+        sender.send(line).unwrap();
         out
     });
     while first.try_recv().is_err() {

@@ -11,7 +11,7 @@ mod support;
 mod traces;
 mod views;
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 const HOUR: &str = "2026-03-03T04:00:00Z";
 
@@ -29,13 +29,7 @@ fn gtrace(dir: &std::path::Path, args: &[&str]) -> Command {
 }
 
 fn output(dir: &std::path::Path, args: &[&str]) -> (Option<i32>, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = gtrace(dir, args).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code(), text(stdout), text(stderr))
+    process::ended(&mut gtrace(dir, args))
 }
 
 /// A command with this environment only.
@@ -43,11 +37,5 @@ fn bare(args: &[&str], environment: &[(&str, &std::path::Path)]) -> (Option<i32>
     let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
     command.args(args).env_clear().env("USER", "alice");
     command.envs(environment.iter().copied());
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.stdin(Stdio::null()).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code(), text(stdout), text(stderr))
+    process::ended(command.stdin(Stdio::null()))
 }

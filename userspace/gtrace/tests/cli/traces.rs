@@ -2,13 +2,13 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use gtrace_catalogue::Catalogue;
 use gtrace_event::Kind;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{gtrace, output};
+use crate::{gtrace, output, process};
 
 /// A process that has ended; it has its number until it is waited for.
 fn ended() -> Child {
@@ -128,15 +128,15 @@ fn a_trace_that_cannot_be_written_does_not_end_as_a_success() {
     ] {
         let (code, _, err) = trace(option, file, "true");
         assert_eq!(code, Some(3), "{option}: {err}");
-        let said = err.lines().filter(|line| line.contains(file));
-        let said: Vec<_> = said.collect();
-        assert_eq!(said.len(), 1, "{err}");
+        let notes = err.lines().filter(|line| line.contains(file));
+        let notes: Vec<_> = notes.collect();
+        assert_eq!(notes.len(), 1, "{err}");
         for part in [
             "cannot be written",
             "(os error ",
             &format!("name another file with {option}"),
         ] {
-            assert!(said[0].contains(part), "{part} is not in {}", said[0]);
+            assert!(notes[0].contains(part), "{part} is not in {}", notes[0]);
         }
         let (code, _, err) = trace(option, file, "false");
         assert_eq!(
@@ -201,7 +201,7 @@ fn the_end_of_a_traced_program_is_the_programs_own_and_what_it_did_is_kept() {
 }
 
 #[test]
-fn a_plain_user_is_told_of_the_permission_that_a_profile_needs() {
+fn a_plain_user_learns_the_permission_that_a_profile_needs() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = gtrace(dir.path(), &["profile", "--all", "--duration", "1"]);
     if rustix::process::geteuid().is_root() {
@@ -215,9 +215,8 @@ fn a_plain_user_is_told_of_the_permission_that_a_profile_needs() {
         command.args(["profile", "--all", "--duration", "1"]);
         command.uid(65534).gid(65534);
     }
-    let Output { status, stderr, .. } = command.output().unwrap();
-    let err = String::from_utf8(stderr).unwrap();
-    assert_eq!(status.code(), Some(3), "{err}");
+    let (code, _, err) = process::ended(&mut command);
+    assert_eq!(code, Some(3), "{err}");
     assert!(err.contains("run as root"), "{err}");
     assert!(!err.contains("no uprobe"), "{err}");
 }

@@ -269,9 +269,9 @@ fn tables_of_functions_that_a_program_is_given_are_counted_and_said_to_be_unseen
     assert_eq!(code, Some(0), "{err}");
     // What every runtime asks for.
     let id = "6bd5fb6c5bf4e74a8987d93912fd9df9";
-    let said =
+    let expected =
         format!("tables of cuGetExportTable, calls through which are not seen: {id} (3 lookups)");
-    assert!(err.contains(&said), "{err}");
+    assert!(err.contains(&expected), "{err}");
     let counted: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
     let process = &counted["processes"][0];
     assert_eq!(process["tables"], serde_json::json!({ id: 3 }));

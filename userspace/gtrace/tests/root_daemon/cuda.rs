@@ -258,14 +258,12 @@ fn root_a_pause_takes_the_probes_on_cuda_calls_away_and_a_resumption_brings_them
     };
     calls(&mut program);
     eventually("the first calls are seen", || (seen() == 250).then_some(()));
-    let socket = daemon.socket();
-    let socket = socket.to_str().unwrap();
-    assert!(gtrace(&["pause", "--socket", socket]).status.success());
+    daemon.gtrace("pause");
     let paused = report(&daemon);
     assert_eq!(paused.state, CudaState::Paused);
     assert!(paused.libraries.is_empty(), "{:?}", paused.libraries);
     calls(&mut program);
-    assert!(gtrace(&["resume", "--socket", socket]).status.success());
+    daemon.gtrace("resume");
     probed(&daemon, &library);
     calls(&mut program);
     eventually("calls are seen again, those of the pause not", || {

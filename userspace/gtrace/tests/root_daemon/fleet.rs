@@ -126,23 +126,23 @@ fn traces(dir: &Path, head: &Path) {
             .spawn();
         Running(trace.unwrap())
     };
-    let said = |trace: &mut Running| {
-        let mut said = String::new();
+    let message = |trace: &mut Running| {
+        let mut message = String::new();
         trace
             .0
             .stdout
             .take()
             .unwrap()
-            .read_to_string(&mut said)
+            .read_to_string(&mut message)
             .unwrap();
         trace
             .0
             .stderr
             .take()
             .unwrap()
-            .read_to_string(&mut said)
+            .read_to_string(&mut message)
             .unwrap();
-        said
+        message
     };
     let options = [
         "--duration",
@@ -160,7 +160,7 @@ fn traces(dir: &Path, head: &Path) {
             break status;
         }
     };
-    let line = said(&mut tracing);
+    let line = message(&mut tracing);
     assert!(status.success() && line.contains("t.pftrace.gz"), "{line}");
     // Perfetto reads it packed.
     let of_calls = "SELECT count(*) AS n FROM slice WHERE name LIKE 'cu%'";
@@ -183,7 +183,7 @@ fn traces(dir: &Path, head: &Path) {
 
     let mut tracing = trace(u32::MAX, &[]);
     let status = tracing.0.wait().unwrap();
-    let line = said(&mut tracing);
+    let line = message(&mut tracing);
     assert!(
         status.code() == Some(1) && line.contains("4294967295"),
         "{line}"

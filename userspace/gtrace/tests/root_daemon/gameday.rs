@@ -82,11 +82,11 @@ fn root_a_game_day_that_is_aborted_in_its_countdown_injects_nothing() {
         .spawn()
         .unwrap();
     let mut errors = child.stderr.take().unwrap();
-    let mut said = String::new();
-    while !said.contains("begins in") {
+    let mut printed = String::new();
+    while !printed.contains("begins in") {
         let mut byte = [0];
         errors.read_exact(&mut byte).unwrap();
-        said.push(char::from(byte[0]));
+        printed.push(char::from(byte[0]));
     }
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();

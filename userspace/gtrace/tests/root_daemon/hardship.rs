@@ -68,12 +68,12 @@ fn root_without_privileges_it_says_so_and_ends_with_3() {
     // dmesg may be open to everybody here; then the log alone would do.
     let restrict = fs::read_to_string("/proc/sys/kernel/dmesg_restrict").unwrap();
     fs::write("/proc/sys/kernel/dmesg_restrict", "1").unwrap();
-    let (code, said) = refused(as_nobody, dir.path());
+    let (code, printed) = refused(as_nobody, dir.path());
     fs::write("/proc/sys/kernel/dmesg_restrict", restrict.trim()).unwrap();
-    assert_eq!(code, NOT_POSSIBLE, "{said}");
+    assert_eq!(code, NOT_POSSIBLE, "{printed}");
     assert!(
-        said.contains("sudo") && said.contains("/dev/kmsg"),
-        "{said}"
+        printed.contains("sudo") && printed.contains("/dev/kmsg"),
+        "{printed}"
     );
     let mut doctor = Command::new(&copy);
     let output = doctor
@@ -122,12 +122,7 @@ fn root_tracefs_that_nobody_mounted_is_mounted() {
     let log = daemon.log();
     assert!(log.contains("tracefs was not mounted; it is now"), "{log}");
     assert!(!log.contains("no probes"), "{log}");
-    let status = daemon.status();
-    let exits = status
-        .sources
-        .iter()
-        .find(|s| s.name == "sched:sched_process_exit")
-        .unwrap();
+    let exits = daemon.source("sched:sched_process_exit");
     assert_eq!(exits.state, gtrace_api::SourceState::Active, "{exits:?}");
 }
 
@@ -152,20 +147,8 @@ fn root_without_tracefs_the_log_device_alone_serves_and_it_says_so() {
         "{}",
         daemon.log()
     );
-    let status = daemon.status();
-    let console = status
-        .sources
-        .iter()
-        .find(|s| s.name == "printk:console")
-        .unwrap();
-    assert!(
-        console
-            .remedy
-            .as_ref()
-            .unwrap()
-            .contains("mount -t tracefs"),
-        "{console:?}"
-    );
+    let remedy = daemon.source("printk:console").remedy.unwrap();
+    assert!(remedy.contains("mount -t tracefs"), "{remedy}");
 }
 
 #[test]
@@ -174,20 +157,12 @@ fn root_without_btf_only_what_follows_descriptors_is_missing() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = in_own_mounts(dir.path(), "mount -t tmpfs none /sys/kernel/btf", &[]);
     let daemon = Daemon::wait_ready(dir.path(), command.spawn().unwrap());
-    let status = daemon.status();
-    let state = |name: &str| {
-        let source = status.sources.iter().find(|s| s.name == name).unwrap();
-        (
-            format!("{:?}", source.state),
-            source.reason.clone().unwrap_or_default(),
-        )
-    };
-    assert_eq!(state("printk:console").0, "Active");
-    let (exit, reason) = state("sched:sched_process_exit");
-    assert!(
-        exit == "Absent" && reason.contains("CONFIG_DEBUG_INFO_BTF"),
-        "{exit}: {reason}"
-    );
+    let console = daemon.source("printk:console");
+    assert_eq!(console.state, gtrace_api::SourceState::Active);
+    let exits = daemon.source("sched:sched_process_exit");
+    assert_eq!(exits.state, gtrace_api::SourceState::Absent, "{exits:?}");
+    let reason = exits.reason.unwrap_or_default();
+    assert!(reason.contains("CONFIG_DEBUG_INFO_BTF"), "{reason}");
 }
 
 #[test]
@@ -202,9 +177,9 @@ fn root_under_lockdown_doctor_names_it_and_the_remedy() {
         .args(["--mount", "sh", "-c", &script])
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let said_more = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("lockdown=integrity"), "{said}{said_more}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("lockdown=integrity"), "{printed}{errors}");
 }
 
 #[test]
@@ -258,8 +233,11 @@ fn root_a_stop_that_takes_too_long_was_asked_for_all_the_same() {
     let state = dir.path().join("state");
     let _unmount = small_disk(&state);
     let daemon = Daemon::start_in(dir.path(), &["--state-dir", state.to_str().unwrap()]);
-    let boot = || fs::read_to_string(state.join("boot")).unwrap();
-    assert!(boot().ends_with(" running\n"), "{}", boot());
+    let boot = || {
+        let text = fs::read_to_string(state.join("boot")).unwrap();
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    assert!(boot().ends_with(" running"), "{}", boot());
     // At its end it tries for seconds to get rid of what waits.
     fill(&state.join("filler"));
     let gpu = fresh_gpu();
@@ -274,7 +252,7 @@ fn root_a_stop_that_takes_too_long_was_asked_for_all_the_same() {
     eventually("it stops", stops);
     // As systemd does after TimeoutStopSec.
     daemon.kill9();
-    assert!(boot().ends_with(" stopped\n"), "{}", boot());
+    assert!(boot().ends_with(" stopped"), "{}", boot());
 }
 
 #[test]
@@ -344,10 +322,10 @@ fn root_a_store_damaged_after_an_orderly_end_is_moved_aside_and_reported() {
         metrics.contains("gtrace_store_size_bytes{part=\"used\"}"),
         "{metrics}"
     );
-    let said = daemon.log();
+    let printed = daemon.log();
     assert!(
-        said.contains(&moved) && !said.contains("MovedAside {"),
-        "{said}"
+        printed.contains(&moved) && !printed.contains("MovedAside {"),
+        "{printed}"
     );
     assert_eq!(daemon.status().store_problem, None);
     log.write(&format!("NVRM: Xid (PCI:{gpu}): 79, after"));
@@ -372,42 +350,30 @@ fn root_what_cannot_work_is_refused_with_cause_remedy_and_exit_code() {
     let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("log");
-    let expect = |args: &[&str], code: i32, hints: &[&str]| {
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let garbage = file("garbage.toml", "slow_call_ms = 1\n\u{1}\u{2} = [[[");
+    let policy = file("policy.toml", "[[rule]]\nxid = \"many\"");
+    let expect = |option: &str, value: &str, code: i32, hints: &str| {
         let _ = fs::remove_file(&log);
-        let (got, said) = refused(run_command(dir.path(), args), dir.path());
-        assert_eq!(got, code, "{args:?}: {said}");
-        for hint in hints {
-            assert!(said.contains(hint), "{args:?} lacks {hint}: {said}");
+        let (got, printed) = refused(run_command(dir.path(), &[option, value]), dir.path());
+        assert_eq!(got, code, "{option} {value}: {printed}");
+        for hint in hints.split(", ") {
+            assert!(
+                printed.contains(hint),
+                "{option} {value} lacks {hint}: {printed}"
+            );
         }
     };
-    expect(
-        &["--state-dir", "/proc/gtrace"],
-        NOT_POSSIBLE,
-        &["/proc/gtrace"],
-    );
-    expect(
-        &["--ring-bytes", "5000"],
-        USAGE,
-        &["ring_bytes", "power of two"],
-    );
-    let garbage = dir.path().join("garbage.toml");
-    fs::write(&garbage, "slow_call_ms = 1\n\u{1}\u{2} = [[[").unwrap();
-    expect(
-        &["--config", garbage.to_str().unwrap()],
-        USAGE,
-        &["garbage.toml", "line 2"],
-    );
-    expect(
-        &["--config", "/does/not/exist"],
-        USAGE,
-        &["/does/not/exist", "--config"],
-    );
-    fs::write(&garbage, "[[rule]]\nxid = \"many\"").unwrap();
-    expect(
-        &["--site-policy", garbage.to_str().unwrap()],
-        NOT_POSSIBLE,
-        &["site policy"],
-    );
+    let absent = "/does/not/exist";
+    expect("--state-dir", "/proc/gtrace", NOT_POSSIBLE, "/proc/gtrace");
+    expect("--ring-bytes", "5000", USAGE, "ring_bytes, power of two");
+    expect("--config", &garbage, USAGE, "garbage.toml, line 2");
+    expect("--config", absent, USAGE, "/does/not/exist, --config");
+    expect("--site-policy", &policy, NOT_POSSIBLE, "site policy");
 
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
@@ -420,18 +386,18 @@ fn root_what_cannot_work_is_refused_with_cause_remedy_and_exit_code() {
     command
         .stdout(Stdio::null())
         .stderr(fs::File::create(&log).unwrap());
-    let (code, said) = refused(command, dir.path());
+    let (code, printed) = refused(command, dir.path());
     assert!(
-        code == NOT_POSSIBLE && said.contains(&address),
-        "{code}: {said}"
+        code == NOT_POSSIBLE && printed.contains(&address),
+        "{code}: {printed}"
     );
 
     let daemon = Daemon::start(&[]);
-    let (code, said) = refused(run_command(&daemon.dir, &[]), &daemon.dir);
+    let (code, printed) = refused(run_command(&daemon.dir, &[]), &daemon.dir);
     let pid = daemon.child.id().to_string();
     assert!(
-        code == NOT_POSSIBLE && said.contains(&pid),
-        "{code}: {said}"
+        code == NOT_POSSIBLE && printed.contains(&pid),
+        "{code}: {printed}"
     );
     daemon.stop();
 }

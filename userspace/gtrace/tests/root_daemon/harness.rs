@@ -8,8 +8,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use gtrace_api::Status;
 use gtrace_api::client::{Client, Endpoint};
+use gtrace_api::{SourceStatus, Status};
 use gtrace_event::{Event, WitnessName};
 use tempfile::TempDir;
 
@@ -125,6 +125,19 @@ impl Daemon {
         Client::new(Endpoint::Unix(self.socket()))
     }
 
+    /// What the status says of a source.
+    pub fn source(&self, name: &str) -> SourceStatus {
+        let mut all = self.status().sources.into_iter();
+        all.find(|source| source.name == name).unwrap()
+    }
+
+    /// Runs `gtrace` with these arguments on its socket, which must succeed; what it printed.
+    pub fn gtrace(&self, args: &str) -> Vec<u8> {
+        let mut command = Command::new(GTRACE);
+        command.args(args.split(' ')).arg("--socket");
+        succeeds(command.arg(self.socket()))
+    }
+
     pub fn log(&self) -> String {
         fs::read_to_string(self.dir.join("log")).unwrap()
     }
@@ -218,16 +231,28 @@ pub fn events_in(dir: &Path, args: &[&str]) -> Vec<Event> {
         .arg("--socket")
         .arg(dir.join("gtrace.sock"))
         .args(args);
-    let output = command.output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = String::from_utf8(succeeds(&mut command)).unwrap();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
+}
+
+/// Runs what must succeed; what it printed.
+pub fn succeeds(command: &mut Command) -> Vec<u8> {
+    let output = command.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {error}");
+    output.stdout
+}
+
+/// `gtrace report` with these arguments in `dir`, which must succeed.
+pub fn report(dir: &Path, args: &[&str]) {
+    succeeds(
+        Command::new(GTRACE)
+            .arg("report")
+            .args(args)
+            .current_dir(dir),
+    );
 }
 
 pub fn gtrace(args: &[&str]) -> Output {
@@ -292,6 +317,11 @@ pub fn metric(daemon: &Daemon, sample: &str) -> u64 {
 /// How many occurrences the events stand for.
 pub fn occurrences(events: &[Event]) -> u64 {
     events.iter().map(|e| e.repeats + 1).sum()
+}
+
+/// The process of an event.
+pub fn pid_of(event: &Event) -> Option<u32> {
+    event.process.as_ref()?.pid
 }
 
 pub fn seen_by(event: &Event, source: WitnessName) -> u64 {

@@ -1,7 +1,5 @@
 //! From a drill to its incident, through kill -9, to a report of it.
 
-use std::process::Command;
-
 use gtrace_event::{FailureClass, Incident, IncidentState};
 
 use crate::harness::*;
@@ -36,25 +34,8 @@ fn root_a_drill_is_an_incident_that_outlives_kill_9_and_has_a_report() {
 
     daemon.kill9();
     let daemon = Daemon::start_in(dir.path(), &[]);
-    let socket = daemon.socket();
-    let socket = socket.to_str().unwrap();
     let id = opened.id.to_string();
-    let acked = gtrace(&[
-        "incidents",
-        "ack",
-        &id,
-        "--by",
-        "a",
-        "--note",
-        "seen",
-        "--socket",
-        socket,
-    ]);
-    assert!(
-        acked.status.success(),
-        "{}",
-        String::from_utf8_lossy(&acked.stderr)
-    );
+    daemon.gtrace(&format!("incidents ack {id} --by a --note seen"));
     let again = eventually("the incident is there again", || of_gpu(&daemon, &gpu));
     assert_eq!(
         (again.id, again.state),
@@ -73,29 +54,10 @@ fn root_a_drill_is_an_incident_that_outlives_kill_9_and_has_a_report() {
     daemon.stop();
     verify(dir.path());
 
-    let report = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
-        let output = command
-            .arg("report")
-            .args(args)
-            .current_dir(dir.path())
-            .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-    };
-    report(&[
-        "--incident",
-        &id,
-        "--store",
-        store.to_str().unwrap(),
-        "--out",
-        "report.html",
-    ]);
-    report(&["verify", "report.html"]);
+    let store = store.to_str().unwrap();
+    let made = ["--incident", &id, "--store", store, "--out", "report.html"];
+    report(dir.path(), &made);
+    report(dir.path(), &["verify", "report.html"]);
     let page = std::fs::read_to_string(dir.path().join("report.html")).unwrap();
     assert!(page.contains(&id) && page.contains(&gpu));
     assert!(page.contains("interrupted"));
@@ -114,13 +76,8 @@ fn root_a_capture_and_a_rule_of_the_site_keep_the_log_and_the_state_of_the_host(
     let daemon = Daemon::start_in(dir.path(), &args.collect::<Vec<_>>());
     let mark = format!("no event at all {}", std::process::id());
     KernelLog::open().write(&mark);
-    let socket = daemon.socket();
-    let mut args = vec!["capture", "--note", "slow", "--by", "a", "--wait", "--json"];
-    args.extend(["--socket", socket.to_str().unwrap()]);
-    let output = gtrace(&args);
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{error}");
-    let incident: Incident = serde_json::from_slice(&output.stdout).unwrap();
+    let captured = daemon.gtrace("capture --note slow --by a --wait --json");
+    let incident: Incident = serde_json::from_slice(&captured).unwrap();
     assert_eq!(incident.title, "Captured by a: slow");
     let root = dir.path().join("evidence");
     let kept = gtrace_recorder::evidence::read(&root, incident.id, &incident.evidence);

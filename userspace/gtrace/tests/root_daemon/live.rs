@@ -47,22 +47,7 @@ fn root_a_drill_comes_through_marked_explained_and_with_both_witnesses() {
     let not = [counted(&daemon, "kernel"), counted(&daemon, "unknown")];
     assert_eq!((not, daemon.status().events), (faults, open_faults));
     let id = event.id.to_string();
-    let socket = daemon.socket();
-    let acked = gtrace(&[
-        "ack",
-        &id,
-        "--by",
-        "a",
-        "--note",
-        "b",
-        "--socket",
-        socket.to_str().unwrap(),
-    ]);
-    assert!(
-        acked.status.success(),
-        "{}",
-        String::from_utf8_lossy(&acked.stderr)
-    );
+    daemon.gtrace(&format!("ack {id} --by a --note b"));
     let dir = daemon.dir.clone();
     let store = daemon.store();
     let keep = tempfile::tempdir().unwrap();
@@ -267,7 +252,7 @@ fn root_the_daemon_gives_up_every_privilege_that_it_does_not_need() {
             .into_iter()
             .filter(|s| s.state == gtrace_api::SourceState::Failed);
         assert_eq!(attached.count(), 0);
-        // That run statistics are off is said; nothing that is measured is made up.
+        // That run statistics are off is reported; no measured figure is invented.
         if interval != "0" && !allowed.contains(&21) {
             let why = eventually("the cost of the probes is reported", || {
                 daemon.status().probe_cost_unmeasured
@@ -301,7 +286,7 @@ fn root_the_cost_of_probes_is_measured_without_privileges_where_the_kernel_count
 }
 
 #[test]
-fn root_systemd_is_told_when_it_is_ready_that_it_lives_and_that_it_stops() {
+fn root_systemd_is_notified_when_it_is_ready_that_it_lives_and_that_it_stops() {
     let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("notify");
@@ -314,15 +299,15 @@ fn root_systemd_is_told_when_it_is_ready_that_it_lives_and_that_it_stops() {
         .env("NOTIFY_SOCKET", &path)
         .env("WATCHDOG_USEC", "1000000");
     let daemon = Daemon::wait_ready(dir.path(), command.spawn().unwrap());
-    let said = || {
+    let notified = || {
         let mut buffer = [0; 256];
         let len = socket.recv(&mut buffer).unwrap();
         String::from_utf8_lossy(&buffer[..len]).trim().to_owned()
     };
-    assert_eq!(said(), "READY=1");
-    assert_eq!(said(), "WATCHDOG=1");
+    assert_eq!(notified(), "READY=1");
+    assert_eq!(notified(), "WATCHDOG=1");
     daemon.stop();
-    let last = std::iter::repeat_with(said).find(|word| word != "WATCHDOG=1");
+    let last = std::iter::repeat_with(notified).find(|word| word != "WATCHDOG=1");
     assert_eq!(last.as_deref(), Some("STOPPING=1"));
 }
 
@@ -334,7 +319,7 @@ fn root_the_probes_say_what_they_do_when_asked_to() {
     command.env("GTRACE_LOG", "debug");
     let daemon = Daemon::wait_ready(dir.path(), command.spawn().unwrap());
     KernelLog::open().write("a line for the probe to speak of");
-    let said = || daemon.log().contains("printk: 32 bytes").then_some(());
-    eventually("the probe speaks", said);
+    let logged = || daemon.log().contains("printk: 32 bytes").then_some(());
+    eventually("the probe speaks", logged);
     daemon.stop();
 }

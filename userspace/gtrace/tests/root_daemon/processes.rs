@@ -10,7 +10,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use gtrace_api::CallStats;
-use gtrace_event::{Kind, ProcessEnds, WitnessName};
+use gtrace_event::{Event, Kind, ProcessEnds, WitnessName};
 use gtrace_profile::DailyCalls;
 
 use crate::harness::*;
@@ -29,8 +29,18 @@ fn shell(script: &str) -> (u32, ExitStatus) {
     (pid, child.wait().unwrap())
 }
 
+fn exit_of(events: &[Event], pid: u32) -> Option<&Event> {
+    events.iter().find(|event| pid_of(event) == Some(pid))
+}
+
+/// Waits for the exit of a process; all exits.
+fn wait_exit(daemon: &Daemon, pid: u32) -> Vec<Event> {
+    let args = ["--kind", "gpu_process_exit"];
+    daemon.wait_events(&args, |events| exit_of(events, pid).is_some())
+}
+
 #[test]
-fn root_exits_of_processes_with_the_device_open_tell_status_and_signal() {
+fn root_exits_of_processes_with_the_device_open_have_status_and_signal() {
     let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&DEVICES);
     let (exited, status) = shell(&format!("exec 9<{DEVICE}; exit 7"));
@@ -38,29 +48,15 @@ fn root_exits_of_processes_with_the_device_open_tell_status_and_signal() {
     let (killed, status) = shell(&format!("exec 9<{DEVICE}; kill -KILL $$"));
     assert_eq!(status.signal(), Some(9));
     let (innocent, _) = shell("exit 7");
-    let of = |pid: u32| {
-        move |events: &[gtrace_event::Event]| {
-            events
-                .iter()
-                .any(|e| e.process.as_ref().and_then(|p| p.pid) == Some(pid))
-        }
-    };
-    let args = ["--kind", "gpu_process_exit"];
-    daemon.wait_events(&args, of(exited));
-    let events = daemon.wait_events(&args, of(killed));
+    wait_exit(&daemon, exited);
+    let events = wait_exit(&daemon, killed);
     let detail = |pid| {
-        let event = events
-            .iter()
-            .find(|e| e.process.as_ref().unwrap().pid == Some(pid))
-            .unwrap();
-        (
-            event.detail.process_exit.exit_code,
-            event.detail.process_exit.signal,
-        )
+        let exit = &exit_of(&events, pid).unwrap().detail.process_exit;
+        (exit.exit_code, exit.signal)
     };
     assert_eq!(detail(exited), (Some(7), None));
     assert_eq!(detail(killed), (None, Some(9)));
-    assert!(!of(innocent)(&events));
+    assert!(exit_of(&events, innocent).is_none());
     daemon.stop();
 }
 
@@ -72,15 +68,9 @@ fn root_ends_with_status_0_are_counted_and_stored_on_request_only() {
         let daemon = Daemon::start(&[&DEVICES[..], request].concat());
         let (successful, _) = shell(&format!("exec 9<{DEVICE}; exit 0"));
         let (failed, _) = shell(&format!("exec 9<{DEVICE}; exit 3"));
-        let has = |events: &[gtrace_event::Event], pid: u32| {
-            let pids = events.iter().filter_map(|e| e.process.as_ref()?.pid);
-            pids.into_iter().any(|other| other == pid)
-        };
-        let events = daemon.wait_events(&["--kind", "gpu_process_exit"], |events| {
-            has(events, failed)
-        });
+        let events = wait_exit(&daemon, failed);
         // It ended before the other one.
-        assert_eq!(has(&events, successful), stored);
+        assert_eq!(exit_of(&events, successful).is_some(), stored);
         let metrics = daemon.client().get_text("/metrics").unwrap();
         for outcome in ["success", "failure"] {
             let sample = format!("gtrace_gpu_process_exits_total{{outcome=\"{outcome}\"}} ");
@@ -105,15 +95,8 @@ fn root_a_process_that_had_the_device_open_before_the_start_is_known() {
     let daemon = Daemon::start(&DEVICES);
     drop(child.stdin.take());
     assert_eq!(child.wait().unwrap().code(), Some(5));
-    let events = daemon.wait_events(&["--kind", "gpu_process_exit"], |events| {
-        events
-            .iter()
-            .any(|e| e.process.as_ref().unwrap().pid == Some(child.id()))
-    });
-    let of = events
-        .iter()
-        .find(|e| e.process.as_ref().unwrap().pid == Some(child.id()))
-        .unwrap();
+    let events = wait_exit(&daemon, child.id());
+    let of = exit_of(&events, child.id()).unwrap();
     assert_eq!(of.detail.process_exit.exit_code, Some(5));
     daemon.stop();
 }
@@ -160,10 +143,8 @@ fn root_driver_calls_of_a_program_are_complete_as_soon_as_it_has_ended() {
             .args([DEVICE, &CALLS.to_string()])
             .status();
         assert!(ended.unwrap().success());
-        let mut command = Command::new(GTRACE);
-        command.args(["profile", "--driver", "--json", "--socket"]);
-        let output = command.arg(daemon.socket()).output().unwrap();
-        let rows: Vec<CallStats> = serde_json::from_slice(&output.stdout).unwrap();
+        let profile = daemon.gtrace("profile --driver --json");
+        let rows: Vec<CallStats> = serde_json::from_slice(&profile).unwrap();
         let counted: u64 = rows.iter().map(|row| row.count).sum();
         assert_eq!(counted, round * CALLS, "{rows:?}");
     }
@@ -194,7 +175,7 @@ fn root_the_worker_of_a_server_ends_by_itself_and_has_a_name() {
     let pid = rustix::process::Pid::from_child(&server);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     server.wait().unwrap();
-    let is_worker = |event: &gtrace_event::Event| {
+    let is_worker = |event: &Event| {
         let comm = event.process.as_ref().and_then(|p| p.comm.as_deref());
         comm == Some("gtrace-worker")
     };
@@ -224,10 +205,8 @@ const COMMANDS: usize = 130;
 
 /// What the daemon has counted of driver calls that it lost or could not attribute, by name.
 fn lost(daemon: &Daemon, what: &str) -> u64 {
-    let metrics = daemon.client().get_text("/metrics").unwrap();
-    let series = format!("gtrace_lost_total{{source=\"driver calls\",what=\"{what}\"}} ");
-    let line = metrics.lines().find_map(|line| line.strip_prefix(&series));
-    line.map_or(0, |count| count.parse::<f64>().unwrap() as u64)
+    let sample = format!("gtrace_lost_total{{source=\"driver calls\",what=\"{what}\"}} ");
+    metric(daemon, &sample)
 }
 
 /// Calls by control command, of all processes.
@@ -296,10 +275,8 @@ fn root_driver_calls_of_more_programs_than_the_table_has_room_for_keep_their_com
         (lost(&daemon, "hist_keys_shared") > 0).then_some(())
     });
     assert_eq!(lost(&daemon, "hist_keys_full"), 0);
-    let args = ["events", "--kind", "source_lost", "--json", "--socket"];
-    let mut command = Command::new(GTRACE);
-    let output = command.args(args).arg(daemon.socket()).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+    let losses = daemon.gtrace("events --kind source_lost --json");
+    assert_eq!(String::from_utf8_lossy(&losses), "");
     daemon.stop();
 }
 
@@ -412,15 +389,12 @@ fn root_a_process_killed_for_lack_of_memory_is_one_event_of_all_witnesses() {
     );
     let (pid, status) = shell(&script);
     assert_eq!(status.signal(), Some(9), "{status}");
+    let is_it = |e: &&Event| pid_of(e) == Some(pid);
     let events = daemon.wait_events(&["--kind", "oom_kill"], |events| {
-        events
-            .iter()
-            .any(|e| e.process.as_ref().and_then(|p| p.pid) == Some(pid) && e.witnesses.len() == 3)
+        let mut of = events.iter().filter(is_it);
+        of.any(|e| e.witnesses.len() == 3)
     });
-    let of: Vec<_> = events
-        .iter()
-        .filter(|e| e.process.as_ref().unwrap().pid == Some(pid))
-        .collect();
+    let of: Vec<_> = events.iter().filter(is_it).collect();
     assert_eq!((of.len(), of[0].repeats), (1, 0), "{of:#?}");
     assert_eq!(of[0].kind, Kind::OomKill);
     for witness in [
@@ -445,14 +419,12 @@ fn root_pause_and_the_kill_switch_detach_every_probe() {
     let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&[]);
     let gpu = fresh_gpu();
-    let socket = daemon.socket();
-    let socket = socket.to_str().unwrap();
-    assert!(gtrace(&["pause", "--socket", socket]).status.success());
+    daemon.gtrace("pause");
     assert!(daemon.status().paused);
     KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 13, while paused"));
     let events = daemon.wait_events(&["--gpu", &gpu], |events| !events.is_empty());
     assert_eq!(seen_by(&events[0], WitnessName::PrintkConsole), 0);
-    assert!(gtrace(&["resume", "--socket", socket]).status.success());
+    daemon.gtrace("resume");
     KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 13, after"));
     daemon.wait_events(&["--gpu", &gpu], |events| {
         events

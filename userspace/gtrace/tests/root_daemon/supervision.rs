@@ -200,7 +200,7 @@ fn root_what_only_a_new_process_starts_again_ends_this_one_with_the_reason() {
 }
 
 #[test]
-fn root_systemd_is_not_told_that_it_lives_while_a_needed_thread_does_not_come_back() {
+fn root_systemd_is_not_notified_that_it_lives_while_a_needed_thread_does_not_recover() {
     let Some(_turn) = Turn::take() else { return };
     let dir = TempDir::new().unwrap();
     let notify = dir.path().join("notify.sock");
@@ -227,7 +227,7 @@ fn root_systemd_is_not_told_that_it_lives_while_a_needed_thread_does_not_come_ba
         // A socket that nobody reads holds up whoever feeds.
         while received().is_some() {}
         let log = faulty.daemon.log();
-        log.contains("the watchdog is not fed: kmsg does not come back")
+        log.contains("the watchdog is not fed: kmsg does not recover")
             .then_some(())
     });
     while received().is_some() {}

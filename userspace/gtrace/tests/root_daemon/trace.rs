@@ -169,20 +169,9 @@ fn root_a_trace_of_a_running_process_has_calls_streams_kernels_driver_calls_and_
         .map(|one| one.arguments["result"].as_str())
         .collect();
     assert_eq!(results.len(), 12);
-    assert_eq!(
-        results
-            .iter()
-            .filter(|result| **result == "not returned")
-            .count(),
-        1
-    );
-    assert_eq!(
-        results
-            .iter()
-            .filter(|result| result.contains("INVALID"))
-            .count(),
-        1
-    );
+    let open = results.iter().filter(|result| **result == "not returned");
+    let failed = results.iter().filter(|result| result.contains("INVALID"));
+    assert_eq!((open.count(), failed.count()), (1, 1), "{results:?}");
     let second = of("cuMemcpyDtoH_v2");
     assert_eq!((second.len(), second[0].track.as_str()), (3, "second"));
     let driver = driver_calls(&seen);
@@ -248,25 +237,15 @@ fn get(socket: &Path, path: &str) -> Vec<u8> {
 }
 
 /// Captures an incident while calls are kept in a ring: its id, once its evidence has them, as the daemon sends it.
-fn captured_calls(dir: &Path, socket: &Path) -> String {
-    let captured = gtrace(&[
-        "capture",
-        "--wait",
-        "--json",
-        "--socket",
-        socket.to_str().unwrap(),
-    ]);
-    let error = String::from_utf8_lossy(&captured.stderr);
-    assert!(captured.status.success(), "{error}");
-    let incident: Incident = serde_json::from_slice(&captured.stdout).unwrap();
-    let calls = incident
-        .evidence
-        .iter()
-        .find(|file| file.name.starts_with("calls-"));
+fn captured_calls(dir: &Path, daemon: &Daemon) -> String {
+    let captured = daemon.gtrace("capture --wait --json");
+    let incident: Incident = serde_json::from_slice(&captured).unwrap();
+    let mut files = incident.evidence.iter();
+    let calls = files.find(|file| file.name.starts_with("calls-"));
     let calls = calls.unwrap_or_else(|| panic!("{:?}", incident.evidence));
     let id = incident.id.to_string();
     let path = format!("/api/v1/incidents/{id}/evidence/{}", calls.name);
-    let sent = get(socket, &path);
+    let sent = get(&daemon.socket(), &path);
     let kept = dir.join("evidence").join(&id).join(&calls.name);
     assert_eq!(sent, std::fs::read(kept).unwrap());
     id
@@ -276,17 +255,11 @@ fn captured_calls(dir: &Path, socket: &Path) -> String {
 fn launches_are_in_the_report(dir: &Path, id: &str, daemon: Daemon) {
     let store = daemon.store();
     daemon.stop();
-    let report = |args: &[&str]| {
-        let mut command = Command::new(GTRACE);
-        let output = command.arg("report").args(args).current_dir(dir);
-        let output = output.output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{error}");
-    };
     let store = store.to_str().unwrap();
-    report(&["--incident", id, "--store", store, "--out", "r.html"]);
-    report(&["verify", "r.html"]);
-    report(&["open", "r.html", "--to", "parts"]);
+    let made = ["--incident", id, "--store", store, "--out", "r.html"];
+    report(dir, &made);
+    report(dir, &["verify", "r.html"]);
+    report(dir, &["open", "r.html", "--to", "parts"]);
     let seen = read(&dir.join("parts/trace.pftrace"));
     let launches = seen.iter().filter(|one| one.name == "cuLaunchKernel");
     assert_eq!(launches.count(), 10, "{seen:?}");
@@ -310,7 +283,7 @@ fn root_the_last_calls_of_a_program_are_evidence_of_an_incident_that_opens() {
     program.until("open");
     program.go_on();
     program.until("called");
-    let id = captured_calls(dir.path(), &socket);
+    let id = captured_calls(dir.path(), &daemon);
     assert!(program.end().success());
     launches_are_in_the_report(dir.path(), &id, daemon);
 }
@@ -329,13 +302,13 @@ fn root_the_last_calls_of_a_running_process_are_evidence_of_an_incident_that_ope
     let tracing = Tracing::ring(program.pid(), &socket, "60s");
     program.go_on();
     program.until("called");
-    let id = captured_calls(dir.path(), &socket);
+    let id = captured_calls(dir.path(), &daemon);
     // The tracer goes on after it, until the process ends.
     let tracer = rustix::process::Pid::from_child(&tracing.command.0);
     assert!(rustix::process::test_kill_process(tracer).is_ok());
     drop(program);
-    let said = tracing.end();
-    assert!(said.contains("calls"), "{said}");
+    let printed = tracing.end();
+    assert!(printed.contains("calls"), "{printed}");
     launches_are_in_the_report(dir.path(), &id, daemon);
 }
 

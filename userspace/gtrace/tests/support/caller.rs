@@ -59,7 +59,7 @@ pub fn lines_until(
 pub struct Caller {
     pub process: Running,
     input: ChildStdin,
-    said: std::io::Lines<BufReader<ChildStdout>>,
+    stdout_lines: std::io::Lines<BufReader<ChildStdout>>,
 }
 
 impl Caller {
@@ -68,7 +68,7 @@ impl Caller {
         let mut process = Running(command.spawn().unwrap());
         Self {
             input: process.0.stdin.take().unwrap(),
-            said: BufReader::new(process.0.stdout.take().unwrap()).lines(),
+            stdout_lines: BufReader::new(process.0.stdout.take().unwrap()).lines(),
             process,
         }
     }
@@ -78,7 +78,7 @@ impl Caller {
     }
 
     pub fn until(&mut self, last: &str) -> Vec<String> {
-        lines_until(&mut self.said, last)
+        lines_until(&mut self.stdout_lines, last)
     }
 
     /// Lets it go on from where it waits.

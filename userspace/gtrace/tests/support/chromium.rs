@@ -283,9 +283,9 @@ impl Chromium {
         }
         assert!(faults.is_empty(), "{}", faults.join("\n"));
         assert_eq!(self.complaints, Vec::<String>::new());
-        let elsewhere = |url: &&String| !url.starts_with(base) && !url.starts_with("about:");
-        let elsewhere: Vec<&String> = self.requests.iter().filter(elsewhere).collect();
-        assert_eq!(elsewhere, Vec::<&String>::new());
+        let foreign = |url: &&String| !url.starts_with(base) && !url.starts_with("about:");
+        let foreign: Vec<&String> = self.requests.iter().filter(foreign).collect();
+        assert_eq!(foreign, Vec::<&String>::new());
     }
 
     /// Faults that the checker of accessibility calls serious or worse.

@@ -158,24 +158,13 @@ pub fn fill_history(dir: &Path, pid: u32) {
             let sensor = [("gpu", address.as_str()), ("sensor", "gpu")];
             let busy = wave(second, n, 170.0);
             samples.push(gauge("gtrace_gpu_utilization_ratio", "ratio", &gpu, busy));
-            samples.push(gauge(
-                "gtrace_gpu_memory_used_bytes",
-                "bytes",
-                &gpu,
-                1.2e10 * (n % 6 + 1) as f64,
-            ));
-            samples.push(gauge(
-                "gtrace_gpu_power_watts",
-                "watts",
-                &gpu,
-                120.0 + 520.0 * busy,
-            ));
-            samples.push(gauge(
-                "gtrace_gpu_temperature_celsius",
-                "celsius",
-                &sensor,
-                38.0 + 30.0 * wave(second, n, 600.0) + if n == 2 { 18.0 } else { 0.0 },
-            ));
+            let used = 1.2e10 * (n % 6 + 1) as f64;
+            samples.push(gauge("gtrace_gpu_memory_used_bytes", "bytes", &gpu, used));
+            let watts = 120.0 + 520.0 * busy;
+            samples.push(gauge("gtrace_gpu_power_watts", "watts", &gpu, watts));
+            let celsius = 38.0 + 30.0 * wave(second, n, 600.0) + if n == 2 { 18.0 } else { 0.0 };
+            let metric = "gtrace_gpu_temperature_celsius";
+            samples.push(gauge(metric, "celsius", &sensor, celsius));
             for (domain, hertz) in [("sm", 1.98e9), ("memory", 2.619e9)] {
                 let labels = [("gpu", address.as_str()), ("domain", domain)];
                 let held = if n == 2 && domain == "sm" { 0.51 } else { 1.0 };
@@ -194,22 +183,13 @@ pub fn fill_history(dir: &Path, pid: u32) {
             } else {
                 0.0
             };
-            samples.push(of(
-                "gtrace_pci_aer_errors",
-                "",
-                SampleKind::Counter,
-                &labels,
-                Value::Counter(errors),
-            ));
+            let (kind, value) = (SampleKind::Counter, Value::Counter(errors));
+            samples.push(of("gtrace_pci_aer_errors", "", kind, &labels, value));
         }
         for (n, resource) in ["memory", "cpu", "io"].into_iter().enumerate() {
             let labels = [("resource", resource), ("kind", "some"), ("window", "10s")];
-            samples.push(gauge(
-                "gtrace_pressure_ratio",
-                "ratio",
-                &labels,
-                0.08 * wave(second, n as u64, 90.0),
-            ));
+            let share = 0.08 * wave(second, n as u64, 90.0);
+            samples.push(gauge("gtrace_pressure_ratio", "ratio", &labels, share));
         }
         for (call, median) in [
             ("RM_CONTROL", 6_000_u64),
@@ -232,20 +212,12 @@ pub fn fill_history(dir: &Path, pid: u32) {
                 ("pid", pid.as_str()),
                 ("process", "python3"),
             ];
-            samples.push(of(
-                "gtrace_driver_call_seconds",
-                "seconds",
-                SampleKind::Histogram,
-                &labels,
-                Value::Histogram(histogram),
-            ));
+            let (kind, value) = (SampleKind::Histogram, Value::Histogram(histogram));
+            let metric = "gtrace_driver_call_seconds";
+            samples.push(of(metric, "seconds", kind, &labels, value));
         }
-        writer
-            .push(&Samples {
-                time_ms: second * 1000,
-                samples,
-            })
-            .unwrap();
+        let time_ms = second * 1000;
+        writer.push(&Samples { time_ms, samples }).unwrap();
     }
 }
 
@@ -262,32 +234,16 @@ fn health() -> HealthReport {
         "subject": { "part": "host" }, "state": "unhealthy", "since": now, "action": "drain",
     })];
     for n in 0..8_u64 {
-        let (state, action, reasons) = match n {
-            2 => (
-                "unhealthy",
-                "watch",
-                vec![reason("unhealthy", "clocks are lowered for heat", "watch")],
-            ),
-            5 => (
-                "degraded",
-                "drain",
-                vec![reason(
-                    "degraded",
-                    "the PCIe link has 8 of 16 lanes",
-                    "drain",
-                )],
-            ),
-            7 => (
-                "unhealthy",
-                "drain",
-                vec![reason(
-                    "unhealthy",
-                    "the GPU fell off the bus (Xid 79)",
-                    "drain",
-                )],
-            ),
-            _ => ("healthy", "none", Vec::new()),
+        let (state, action, text) = match n {
+            2 => ("unhealthy", "watch", "clocks are lowered for heat"),
+            5 => ("degraded", "drain", "the PCIe link has 8 of 16 lanes"),
+            7 => ("unhealthy", "drain", "the GPU fell off the bus (Xid 79)"),
+            _ => ("healthy", "none", ""),
         };
+        let reasons: Vec<_> = (!text.is_empty())
+            .then(|| reason(state, text, action))
+            .into_iter()
+            .collect();
         subjects.push(json!({
             "subject": { "part": "gpu", "name": pci(n).to_string() }, "state": state, "since": now,
             "action": action, "reasons": reasons,
@@ -321,12 +277,9 @@ fn course(pid: u32) -> (Vec<Event>, Vec<Incident>) {
         index: Some(7),
         ..Gpu::at(pci(7))
     };
-    let mut aer = event(
-        Kind::Aer,
-        Severity::Warning,
-        &ago(420),
-        "pcieport 0000:e0:01.0: AER: Uncorrected (Non-Fatal) error received: 0000:e1:00.0",
-    );
+    let of = |kind, severity, seconds, text: &str| event(kind, severity, &ago(seconds), text);
+    let text = "pcieport 0000:e0:01.0: AER: Uncorrected (Non-Fatal) error received: 0000:e1:00.0";
+    let mut aer = of(Kind::Aer, Severity::Warning, 420, text);
     aer.gpu = Some(gpu.clone());
     aer.detail.pcie.pci_device = gpu.pci;
     let mut lost = xid(&pci(7).to_string(), 79, Severity::Fatal, &ago(417));
@@ -345,24 +298,15 @@ fn course(pid: u32) -> (Vec<Event>, Vec<Incident>) {
         rule: Some("xid:79".to_owned()),
         ..Advice::default()
     });
-    let mut exit = event(
-        Kind::GpuProcessExit,
-        Severity::Warning,
-        &ago(415),
-        "python3 was killed by signal 7 (SIGBUS)",
-    );
+    let text = "python3 was killed by signal 7 (SIGBUS)";
+    let mut exit = of(Kind::GpuProcessExit, Severity::Warning, 415, text);
     exit.gpu = Some(gpu);
     let mut events = vec![aer, lost, exit];
     for event in &mut events {
         event.provenance = Provenance::Kernel;
         event.process = Some(process(pid));
     }
-    let mut heat = event(
-        Kind::Throttle,
-        Severity::Critical,
-        &ago(200),
-        "HwThermalSlowdown",
-    );
+    let mut heat = of(Kind::Throttle, Severity::Critical, 200, "HwThermalSlowdown");
     heat.gpu = Some(Gpu {
         index: Some(2),
         ..Gpu::at(pci(2))

@@ -21,6 +21,17 @@ impl Drop for Running {
     }
 }
 
+/// Runs a program to its end: its exit code, and what it printed on standard output and on standard error.
+pub fn ended(command: &mut Command) -> (Option<i32>, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
 /// Starts a program and waits until it prints `marker` on standard error; what follows that, up to a comma.
 pub fn start(command: &mut Command, marker: &str) -> (Running, String) {
     let mut child = command

@@ -13,19 +13,16 @@ use super::tallies::Tallies;
 const VERSION_MAX: usize = 128;
 
 /// What a GPU ran with at a time, as far as it is known.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
     /// GPU driver.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver: Option<String>,
     /// Kernel.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel: Option<String>,
     /// VBIOS of the GPU.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub vbios: Option<String>,
     /// GSP firmware of the GPU.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub firmware: Option<String>,
 }
 

@@ -7,7 +7,7 @@ use gtrace_fleet::lemon::Exposed;
 use serde::{Deserialize, Serialize};
 
 use super::sql::{DbError, Sql};
-use super::tallies::{OBSERVED_NS, Place, Tallied, Tallies, note_removal};
+use super::tallies::{OBSERVED_NS, Place, Tallies, note_removal};
 use super::{DAY_NS, Database, nanos};
 
 /// Rows of a host: a year of 11 GPUs. The oldest go.
@@ -128,14 +128,7 @@ impl Database {
         };
         let whole_host = matches!(by, Unit::Host | Unit::Label(_));
         let units = tallies.tally(self.sql.as_mut(), today, whole_host, name_of)?;
-        let exposed = |(name, of): (String, Tallied)| Exposed {
-            name,
-            failures: of.failures,
-            hours: of.hours,
-            after_reset: of.after_reset,
-            after_reboot: of.after_reboot,
-            after_exchange: of.after_exchange,
-        };
+        let exposed = |(name, of): (String, Exposed)| Exposed { name, ..of };
         Ok(units.into_iter().map(exposed).collect())
     }
 }

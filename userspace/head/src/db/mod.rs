@@ -87,7 +87,7 @@ pub struct Database {
 }
 
 /// A host as the database has it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct HostRow {
     /// Its number.
     pub id: i64,

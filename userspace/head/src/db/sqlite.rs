@@ -1,5 +1,6 @@
 //! The embedded database.
 
+use std::ffi::OsString;
 use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -29,6 +30,16 @@ impl Sqlite {
             place: path.display().to_string(),
             why: format!("{cause}; its directory has to be there and writable for this user"),
         };
+        // In this order: a process that creates the database at this moment fills the file before its WAL.
+        let wal = with_end(path, "-wal");
+        if length(Path::new(&wal)) > 0 && length(path) == 0 {
+            return Err(DbError::Open {
+                place: path.display().to_string(),
+                why: "the file is empty or gone, and SQLite would delete what is left in its WAL; put this very file \
+                      back, or move the WAL away and then put a backup in its place or begin a new fleet"
+                    .to_owned(),
+            });
+        }
         keep_private(path).map_err(|e| failed(e.to_string()))?;
         let conn = Connection::open(path).map_err(|e| failed(e.to_string()))?;
         let id: i32 = conn
@@ -63,6 +74,17 @@ impl Sqlite {
     }
 }
 
+/// Bytes of a file; 0 where there is none.
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |file| file.len())
+}
+
+fn with_end(path: &Path, end: &str) -> OsString {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name
+}
+
 /// Only the owner may read it: what it has of a credential signs messages through NATS. SQLite gives its other files the same mode.
 fn keep_private(path: &Path) -> std::io::Result<()> {
     let made = File::options()
@@ -75,10 +97,8 @@ fn keep_private(path: &Path) -> std::io::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error),
     }
-    let name = path.as_os_str();
     for end in ["", "-wal", "-shm"] {
-        let mut file = name.to_owned();
-        file.push(end);
+        let file = with_end(path, end);
         let Ok(found) = std::fs::metadata(&file) else {
             continue;
         };
@@ -174,7 +194,7 @@ impl Sql for Sqlite {
     fn check_place(&self) -> Result<(), DbError> {
         let is_there = match std::fs::metadata(&self.path) {
             Ok(file) => (file.dev(), file.ino()) == self.file,
-            // Who cannot tell goes on.
+            // Where it is not known, it goes on.
             Err(error) => error.kind() != std::io::ErrorKind::NotFound,
         };
         match is_there {
@@ -217,6 +237,23 @@ mod tests {
         assert!(error.contains("fleet.db is gone"), "{error}");
         std::fs::rename(&aside, &path).unwrap();
         sql.check_place().unwrap();
+    }
+
+    #[test]
+    fn what_is_left_in_the_wal_of_an_empty_database_is_not_deleted() {
+        let dir = tempfile::tempdir().unwrap();
+        let [path, wal] = ["fleet.db", "fleet.db-wal"].map(|name| dir.path().join(name));
+        std::fs::write(&wal, "what is left").unwrap();
+        let refused = || {
+            let error = Sqlite::open(&path).err().unwrap().to_string();
+            assert!(error.contains("in its WAL"), "{error}");
+        };
+        refused();
+        std::fs::write(&path, "").unwrap();
+        refused();
+        assert_eq!(std::fs::read_to_string(&wal).unwrap(), "what is left");
+        std::fs::remove_file(&wal).unwrap();
+        Sqlite::open(&path).unwrap();
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use gtrace_event::{FailureClass, Gpu, Incident, PciAddress, Timestamp};
+use gtrace_fleet::lemon::Exposed;
 
 use super::sql::{DbError, Sql, Value};
 use super::{DAY_NS, Database, nanos};
@@ -63,16 +64,6 @@ struct Failure {
     boot: Option<String>,
     /// Address and UUID of GPUs that it names.
     gpus: Vec<(Option<String>, Option<String>)>,
-}
-
-/// What a unit has come to.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Tallied {
-    pub(super) failures: u64,
-    pub(super) hours: f64,
-    pub(super) after_reset: u64,
-    pub(super) after_reboot: u64,
-    pub(super) after_exchange: u64,
 }
 
 /// A failure of a unit, for the one that follows it.
@@ -299,14 +290,14 @@ impl Tallies {
     }
 
     /// Failures and GPU-hours by whatever `unit_of` says that a GPU in its place is, given the number of its host. `whole_host`: an incident
-    /// that names no GPU of the host counts too, once for each unit that is there.
+    /// that names no GPU of the host counts too, once for each unit that is there. The units have no name.
     pub(super) fn tally<K: Ord>(
         &mut self,
         sql: &mut dyn Sql,
         today: i64,
         whole_host: bool,
         unit_of: impl Fn(i64, &Place) -> Option<K>,
-    ) -> Result<BTreeMap<K, Tallied>, DbError> {
+    ) -> Result<BTreeMap<K, Exposed>, DbError> {
         self.refresh(sql, today)?;
         let mut slots = self.places.clone();
         read_places(sql, self.folded..i64::MAX, &mut slots)?;
@@ -320,7 +311,7 @@ impl Tallies {
         for (host, pci, time) in &rows {
             resets.entry((*host, pci)).or_default().push(*time);
         }
-        let mut units: BTreeMap<K, (Tallied, Vec<Before<'_>>)> = BTreeMap::new();
+        let mut units: BTreeMap<K, (Exposed, Vec<Before<'_>>)> = BTreeMap::new();
         for (host, of_host) in &places {
             for place in of_host {
                 if let Some(unit) = unit_of(*host, place) {
@@ -339,7 +330,7 @@ impl Tallies {
                 });
             }
         }
-        let tallied = |(unit, (mut tallied, mut failures)): (K, (Tallied, Vec<Before<'_>>))| {
+        let tallied = |(unit, (mut tallied, mut failures)): (K, (Exposed, Vec<Before<'_>>))| {
             failures.sort_by_key(|failure| failure.opened_ns);
             tallied.failures = failures.len() as u64;
             for (before, later) in failures.iter().zip(failures.iter().skip(1)) {

@@ -16,15 +16,14 @@ use super::query::Query;
 use crate::db::{Change, UnreadablePlan};
 
 /// How it stands with remediation.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemediationView {
     /// Whether plans are carried out (`act`) or only made (`dry`); absent where this head has no policy.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mode: Option<Mode>,
     /// Whether this head carries them out; of heads that share a database one does.
     pub is_here: bool,
     /// What is wrong with it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub problem: Option<String>,
     /// Plans, the newest first.
     pub plans: Vec<Plan>,

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_panics_is_heard_of_and_those_that_hang_are_bounded() {
+    fn a_thread_that_panics_is_reported_and_those_that_hang_are_bounded() {
         let threads = Threads::new("gtrace-test", 2);
         let (messages, received) = std::sync::mpsc::channel();
         let panicked = || Message::Slurm(7, Err("panicked".to_owned()));

@@ -249,8 +249,8 @@ fn no_family_comes_twice() {
 
 /// Runs `command` with `text` at its standard input; it has to be content.
 fn check(command: Command, text: &str) {
-    let (status, said) = run(command, text);
-    assert!(status.success(), "{said}");
+    let (status, printed) = run(command, text);
+    assert!(status.success(), "{printed}");
 }
 
 /// Runs `command` with `text` at its standard input; its status and what it said.
@@ -266,8 +266,8 @@ fn run(mut command: Command, text: &str) -> (ExitStatus, String) {
     let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    (output.status, said.into_owned())
+    let printed = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    (output.status, printed.into_owned())
 }
 
 /// Where `cargo xtask test` puts public tools: the directory of target that tests are built in.
@@ -540,10 +540,10 @@ fn promtool_accepts_the_prometheus_text() {
     };
     let mut command = Command::new(promtool);
     command.args(["check", "metrics"]);
-    let (status, said) = run(command, &everything(Format::Prometheus));
+    let (status, printed) = run(command, &everything(Format::Prometheus));
     // It can be parsed. 3: names are not as Prometheus advises, as those of dcgm-exporter, which are NVIDIA's.
-    assert!(matches!(status.code(), Some(0 | 3)), "{status}: {said}");
-    let own: Vec<_> = said
+    assert!(matches!(status.code(), Some(0 | 3)), "{status}: {printed}");
+    let own: Vec<_> = printed
         .lines()
         .filter(|l| !l.starts_with("DCGM_FI_"))
         .collect();

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use gtrace_catalogue::Catalogue;
 use gtrace_decoder::{Decoder, LogRecord};
 use gtrace_event::{
-    Event, Gpu, Kind, Occurrence, PciAddress, Provenance, Severity, Timestamp, WitnessName,
+    Event, Gpu, Kind, Occurrence, PciAddress, Process, Provenance, Severity, Timestamp, WitnessName,
 };
+use serde::Deserialize;
 
 /// GPUs below PCIe ports, which the daemon reads from sysfs.
 pub type Ports = BTreeMap<PciAddress, Vec<PciAddress>>;
@@ -44,21 +45,45 @@ pub fn decoded(lines: &str) -> Vec<Occurrence> {
     out
 }
 
-/// An occurrence that a file gives; each field of its `detail` has to be one.
-pub fn given(
+/// An occurrence that a file gives.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Given {
     kind: Kind,
     severity: Option<Severity>,
-    message: &str,
-    detail: &serde_json::Map<String, serde_json::Value>,
-) -> Occurrence {
-    let severity = severity.unwrap_or(Severity::Warning);
-    let mut occurrence = Occurrence::new(kind, severity, message);
-    occurrence.detail = serde_json::from_value(detail.clone().into()).unwrap();
-    let back = serde_json::to_value(&occurrence.detail).unwrap();
-    for name in detail.keys() {
-        assert!(back.get(name).is_some(), "no field {name} in the detail");
+    gpu: Option<PciAddress>,
+    uuid: Option<String>,
+    pid: Option<u32>,
+    comm: Option<String>,
+    cgroup: Option<String>,
+    container: Option<String>,
+    message: String,
+    #[serde(default)]
+    detail: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Given {
+    /// The occurrence; each field of its `detail` has to be one.
+    pub fn occurrence(&self) -> Occurrence {
+        let severity = self.severity.unwrap_or(Severity::Warning);
+        let mut occurrence = Occurrence::new(self.kind, severity, self.message.as_str());
+        occurrence.detail = serde_json::from_value(self.detail.clone().into()).unwrap();
+        let back = serde_json::to_value(&occurrence.detail).unwrap();
+        for name in self.detail.keys() {
+            assert!(back.get(name).is_some(), "no field {name} in the detail");
+        }
+        occurrence.gpu = self.gpu.map(|pci| Gpu {
+            uuid: self.uuid.clone(),
+            ..Gpu::at(pci)
+        });
+        occurrence.process = self.pid.map(|pid| Process {
+            pid: Some(pid),
+            comm: self.comm.clone(),
+            cgroup: self.cgroup.clone(),
+            container: self.container.clone(),
+        });
+        occurrence
     }
-    occurrence
 }
 
 /// Names the GPU below a port, as the daemon does.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-use crate::{Case, Distribution, Measured};
+use crate::{Case, Distribution, Paced};
 use anyhow::Context as _;
 use gtrace_profile::{Counts, Key, Layer, Part, Process, Profile, Row, Span, hlog, svg};
 use jiff::Timestamp;
@@ -21,7 +21,7 @@ pub struct Profiles {
 
 impl Profiles {
     /// Adds a case over a link: from due to done as the whole, and the parts of its functions.
-    pub fn add(&mut self, link: &str, case: Case, measured: &Measured, rows: &[Row]) {
+    pub fn add(&mut self, link: &str, case: Case, measured: &Paced, rows: &[Row]) {
         let process = Process {
             pid: std::process::id(),
             comm: "gtrace bench".into(),

@@ -103,6 +103,7 @@ pub struct Link {
 }
 
 /// What a link gives without CUDA, measured in the same run.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Raw {
     /// A frame of 64 bytes to the server's lane and 64 back, over this very link: from when it was due until it was back.
@@ -114,10 +115,8 @@ pub struct Raw {
     /// Bytes a second to the server, which reads them to nowhere.
     pub to_server: f64,
     /// Bytes a second from the server; absent with servers that send none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from_server: Option<f64>,
     /// What this machine gives without gtrace; absent where the server is on another.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub machine: Option<Machine>,
 }
 
@@ -133,6 +132,7 @@ pub struct Machine {
 }
 
 /// A case over a link.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
     /// What was called.
@@ -140,17 +140,15 @@ pub struct Measurement {
     /// Its name, as the table has it.
     pub name: String,
     /// Bytes that each call copied.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bytes: Option<u64>,
     /// Why it was not measured; then the rest is absent.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
     /// What was measured.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub times: Option<Times>,
 }
 
 /// Times of a case.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Calls a second that were due.
@@ -166,11 +164,9 @@ pub struct Times {
     /// `service`, corrected for calls that were not made while one took long.
     pub corrected: Distribution,
     /// Bytes a second of copies, by the median of `service`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bytes_per_s: Option<f64>,
     /// Median of `service` as a multiple of the limit: the echo, or the raw stream of the same link and direction for
     /// copies of 1 MiB and more. Absent for launches, which nobody waits for, and for whole programs.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub times_raw: Option<f64>,
     /// The driver's functions that each call made, with the parts of their time; the loop that warms up included.
     pub operations: Vec<Operation>,

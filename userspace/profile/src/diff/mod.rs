@@ -137,7 +137,7 @@ pub enum Verdict {
     /// Really faster in at least one, and in none slower.
     Faster,
     /// No real shift.
-    NotTold {
+    NoShift {
         /// A quantile may have changed by this much all the same, relative: 0.03 is 3 %. The largest of
         /// those that were tested.
         may_hide: f64,
@@ -304,7 +304,7 @@ fn verdict(comparison: &Comparison) -> Verdict {
     let bounds = ratios.flat_map(|test| test.interval);
     match bounds.map(|bound| bound.ln().abs()).reduce(f64::max) {
         None => Verdict::TooFew,
-        Some(bound) => Verdict::NotTold {
+        Some(bound) => Verdict::NoShift {
             may_hide: bound.exp_m1(),
         },
     }
@@ -317,7 +317,7 @@ fn rank(comparison: &Comparison) -> (u8, std::cmp::Reverse<u64>, &Subject) {
         Verdict::Faster => 1,
         Verdict::OnlySecond => 2,
         Verdict::OnlyFirst => 3,
-        Verdict::NotTold { .. } => 4,
+        Verdict::NoShift { .. } => 4,
         Verdict::TooFew => 5,
     };
     let calls = comparison.calls[0].saturating_add(comparison.calls[1]);

@@ -22,7 +22,7 @@ fn a_profile_is_like_itself() {
     let one = profile("f", spread(5_000, 10_000));
     let report = compare(&one, &one, Options::default());
     assert!(!report.regressed());
-    let Verdict::NotTold { may_hide } = report.comparisons[0].verdict else {
+    let Verdict::NoShift { may_hide } = report.comparisons[0].verdict else {
         panic!("{report:?}");
     };
     // Two buckets, of at most 1/32 each, and little chance.

@@ -57,7 +57,7 @@ fn says(comparison: &Comparison, report: &Report) -> String {
             let shifts: Vec<String> = comparison.real().map(|t| shift(t, confidence)).collect();
             format!("{}, real", shifts.join("; "))
         }
-        Verdict::NotTold { .. } => {
+        Verdict::NoShift { .. } => {
             let ratios = comparison.tests.iter().filter(|test| test.is_ratio());
             let hidden: Vec<String> = ratios.map(hidden).collect();
             format!(
@@ -138,7 +138,7 @@ fn summary(report: &Report) -> String {
          confidence, shifts below {} % do not count\n",
         count(|v| matches!(v, Verdict::Slower)),
         count(|v| matches!(v, Verdict::Faster)),
-        count(|v| matches!(v, Verdict::NotTold { .. })),
+        count(|v| matches!(v, Verdict::NoShift { .. })),
         count(|v| matches!(v, Verdict::TooFew)),
         report.tests,
         report.options.confidence * 100.0,

@@ -43,7 +43,7 @@ pub(super) fn events(material: &Material) -> Markup {
     if material.events.is_empty() {
         return super::section("events", &super::not_recorded(material, missing::EVENTS));
     }
-    let shown = material.most_telling(EVENTS_MAX);
+    let shown = material.most_relevant(EVENTS_MAX);
     let content = html! {
         (not_shown(material.events.len(), shown.len(), "event", "events.jsonl, and here are those of the incident and the most severe"))
         (filter("table-events"))

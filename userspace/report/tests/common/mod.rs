@@ -62,55 +62,30 @@ fn process() -> Process {
     }
 }
 
+/// Milliseconds after the fault, kind, severity, witness, message.
+const EVENTS: &str = "\
+-41000|pcie_link|warning|sysfs:pci|PCIe link of 0000:3b:00.0 runs at 8 GT/s x16 of 16 GT/s x16
+0|aer|critical|printk:console|AER
+12|xid|fatal|printk:console|NVRM: Xid (PCI:0000:3b:00): 79, pid=48213, name=train_llm.py, GPU has fallen off the bus.
+15|api_error|warning|driver:ioctl|RM_CONTROL of /dev/nvidia2 failed: NV_ERR_GPU_IS_LOST
+640|gpu_process_exit|warning|sched:sched_process_exit|train_llm.py ended by signal 6 (SIGABRT)
+2100|nccl_segfault|warning|/dev/kmsg|train_llm.py[48213]: segfault at 10 ip 00007f in libnccl.so.2
+";
+
 fn events() -> Vec<Event> {
     let aer = "pcieport 0000:3a:00.0: AER: Uncorrected (Fatal) error received: 0000:3a:00.0\npcieport 0000:3a:00.0: \
                PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Requester ID)";
-    let xid =
-        "NVRM: Xid (PCI:0000:3b:00): 79, pid=48213, name=train_llm.py, GPU has fallen off the bus.";
-    let mut all = vec![
-        event(
-            -41_000,
-            Kind::PcieLink,
-            Severity::Warning,
-            WitnessName::SysfsPci,
-            "PCIe link of 0000:3b:00.0 runs at 8 GT/s x16 of 16 GT/s x16",
-        ),
-        event(
-            0,
-            Kind::Aer,
-            Severity::Critical,
-            WitnessName::PrintkConsole,
-            aer,
-        ),
-        event(
-            12,
-            Kind::Xid,
-            Severity::Fatal,
-            WitnessName::PrintkConsole,
-            xid,
-        ),
-        event(
-            15,
-            Kind::ApiError,
-            Severity::Warning,
-            WitnessName::DriverIoctl,
-            "RM_CONTROL of /dev/nvidia2 failed: NV_ERR_GPU_IS_LOST",
-        ),
-        event(
-            640,
-            Kind::GpuProcessExit,
-            Severity::Warning,
-            WitnessName::ProcessExit,
-            "train_llm.py ended by signal 6 (SIGABRT)",
-        ),
-        event(
-            2_100,
-            Kind::NcclSegfault,
-            Severity::Warning,
-            WitnessName::Kmsg,
-            "train_llm.py[48213]: segfault at 10 ip 00007f in libnccl.so.2",
-        ),
-    ];
+    let of_row = |row: &str| {
+        let [ms, kind, severity, witness, text] = row.split('|').collect::<Vec<_>>()[..] else {
+            panic!("{row}");
+        };
+        let (ms, kind) = (ms.parse().unwrap(), kind.parse().unwrap());
+        let mut witnesses = WitnessName::ALL.into_iter();
+        let witness = witnesses.find(|one| one.name() == witness).unwrap();
+        event(ms, kind, severity.parse().unwrap(), witness, text)
+    };
+    let mut all: Vec<Event> = EVENTS.lines().map(of_row).collect();
+    all[1].message = aer.to_owned();
     all[2].detail.xid.xid = Some(79);
     all[2].witnesses.push(Witness {
         source: WitnessName::ReportError,
@@ -140,13 +115,17 @@ fn advice() -> Advice {
 }
 
 fn incident(events: &[Event]) -> Incident {
-    let link = |from: usize, to: usize, why: &str, confidence, rule: &str| CausalLink {
+    let link = |from: usize, to: usize, confidence, rule: &str, why: &str| CausalLink {
         from: events[from].id,
         to: events[to].id,
         why: why.to_owned(),
         confidence,
         rule: rule.to_owned(),
     };
+    let (high, medium) = (Confidence::High, Confidence::Medium);
+    let lost = "the port above the GPU reported a fatal error 12 ms before the driver lost the GPU";
+    let failed = "the driver fails every call to a GPU that is lost";
+    let aborted = "the process aborted 10 ms after its last failed call";
     Incident {
         id: IncidentId::new(1_772_507_527_250),
         revision: 3,
@@ -162,27 +141,9 @@ fn incident(events: &[Event]) -> Incident {
         event_count: 5,
         occurrences: 217,
         chain: vec![
-            link(
-                1,
-                2,
-                "the port above the GPU reported a fatal error 12 ms before the driver lost the GPU",
-                Confidence::High,
-                "aer-then-xid-79",
-            ),
-            link(
-                2,
-                3,
-                "the driver fails every call to a GPU that is lost",
-                Confidence::High,
-                "xid-79-then-calls",
-            ),
-            link(
-                3,
-                4,
-                "the process aborted 10 ms after its last failed call",
-                Confidence::Medium,
-                "calls-then-exit",
-            ),
+            link(1, 2, high, "aer-then-xid-79", lost),
+            link(2, 3, high, "xid-79-then-calls", failed),
+            link(3, 4, medium, "calls-then-exit", aborted),
         ],
         affected: Affected {
             gpus: events[2].gpu.clone().into_iter().collect(),
@@ -299,57 +260,38 @@ fn kernel_log(events: &[Event]) -> Vec<LogRecord> {
     log
 }
 
+/// Milliseconds after the fault, layer, name, nanoseconds unless it has not returned, status unless it succeeded.
+const CALLS: &str = "\
+-180000|driver|RM_ALLOC NV01_MEMORY_LOCAL_USER|1900000000|
+5|driver|NV2080_CTRL_CMD_GPU_GET_INFO_V2|630000000|NV_ERR_GPU_IS_LOST
+8|cuda|cuStreamSynchronize|610000000|CUDA_ERROR_UNKNOWN
+20|cuda|cuMemFree_v2||
+";
+
 fn calls() -> Vec<Call> {
-    let call =
-        |ms: i64, layer, name: &str, duration_ns: Option<u64>, returned, status: Option<&str>| {
-            Call {
-                start: at(ms),
-                duration_ns,
-                returned,
-                layer,
-                name: name.to_owned(),
-                status: status.map(str::to_owned),
-                pid: Some(48_213),
-                comm: Some(PROCESS.to_owned()),
-                gpu: Some(GPU.to_owned()),
-            }
+    let call = |row: &str| {
+        let [ms, layer, name, ns, status] = row.split('|').collect::<Vec<_>>()[..] else {
+            panic!("{row}");
         };
-    let mut all = vec![
-        call(
-            -180_000,
-            CallLayer::Driver,
-            "RM_ALLOC NV01_MEMORY_LOCAL_USER",
-            Some(1_900_000_000),
-            true,
-            None,
-        ),
-        call(
-            5,
-            CallLayer::Driver,
-            "NV2080_CTRL_CMD_GPU_GET_INFO_V2",
-            Some(630_000_000),
-            true,
-            Some("NV_ERR_GPU_IS_LOST"),
-        ),
-        call(
-            8,
-            CallLayer::Cuda,
-            "cuStreamSynchronize",
-            Some(610_000_000),
-            true,
-            Some("CUDA_ERROR_UNKNOWN"),
-        ),
-        call(20, CallLayer::Cuda, "cuMemFree_v2", None, false, None),
-    ];
+        Call {
+            start: at(ms.parse().unwrap()),
+            duration_ns: ns.parse().ok(),
+            returned: !ns.is_empty(),
+            layer: match layer {
+                "cuda" => CallLayer::Cuda,
+                _ => CallLayer::Driver,
+            },
+            name: name.to_owned(),
+            status: Some(status.to_owned()).filter(|status| !status.is_empty()),
+            pid: Some(48_213),
+            comm: Some(PROCESS.to_owned()),
+            gpu: Some(GPU.to_owned()),
+        }
+    };
+    let mut all: Vec<Call> = CALLS.lines().map(call).collect();
     all.extend((0..20).map(|n| {
-        call(
-            20 + n * 30,
-            CallLayer::Driver,
-            "RM_CONTROL",
-            Some(900_000),
-            true,
-            Some("NV_ERR_GPU_IS_LOST"),
-        )
+        let ms = 20 + n * 30;
+        call(&format!("{ms}|driver|RM_CONTROL|900000|NV_ERR_GPU_IS_LOST"))
     }));
     all
 }

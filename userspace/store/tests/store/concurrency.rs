@@ -7,7 +7,7 @@ use gtrace_store::{Filter, Store, StoreError};
 use crate::common::{Place, child, child_store, day, event, events, put, unlimited};
 
 #[test]
-fn a_second_writer_is_refused_and_told_who_the_first_is() {
+fn a_second_writer_is_refused_and_learns_who_the_first_is() {
     let place = Place::new();
     let first = place.store();
     let error = Store::open(&place.path, unlimited()).err().unwrap();

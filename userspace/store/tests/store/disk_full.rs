@@ -69,6 +69,8 @@ fn root_a_store_that_cannot_even_be_created_says_so() {
     let path = disk.0.path().join("store.db");
     let error = Store::open(&path, unlimited()).err().unwrap();
     assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
+    // An empty one would be a damaged store at the next start.
+    assert!(!path.exists());
     fs::remove_file(disk.0.path().join("ballast")).unwrap();
     fs::write(disk.0.path().join("ballast"), vec![0; 4 << 10]).unwrap();
     let store = Store::open(&path, unlimited());

@@ -68,6 +68,31 @@ fn a_file_that_is_no_database_is_moved_aside_and_kept() {
     assert_whole(&place.path);
 }
 
+#[test]
+fn an_empty_file_is_a_damaged_store_where_there_was_one() {
+    let place = Place::new();
+    // Somebody may make the file, with the owner that it is to have.
+    fs::write(&place.path, "").unwrap();
+    let mut store = place.store();
+    assert_eq!(store.moved_aside(), None);
+    store.append(&events(day(0), 0..2), &[]).unwrap();
+    drop(store);
+    let wal = place.path.with_extension("db-wal");
+    fs::write(&wal, "what is left").unwrap();
+    fs::write(&place.path, "").unwrap();
+    let mut store = place.store();
+    let moved = store.moved_aside().unwrap().clone();
+    assert_eq!(moved.why, "the file is empty");
+    let kept = fs::read_to_string(format!("{}-wal", moved.to.display()));
+    assert_eq!(kept.unwrap(), "what is left");
+    store.append(&[], &[]).unwrap();
+    let (_, event) = store.take_removals().remove(0);
+    assert_eq!(event.detail.removal.removal, Some(RemovalCause::Damage));
+    drop(store);
+    assert_eq!(place.store().moved_aside(), None);
+    assert_whole(&place.path);
+}
+
 fn damage(place: &Place) {
     let file = fs::OpenOptions::new()
         .write(true)
@@ -142,7 +167,7 @@ fn damage_in_the_middle_that_no_append_meets_is_found_at_the_start() {
 }
 
 #[test]
-fn damage_met_while_writing_is_told_from_what_passes() {
+fn damage_met_while_writing_is_distinguished_from_what_passes() {
     let place = Place::new();
     let mut store = place.store();
     put(&mut store, 0, &events(day(0), 0..5));
@@ -230,15 +255,18 @@ fn a_store_without_epochs_gets_them_and_its_records_an_id_each() {
 fn a_start_waits_for_a_writer_that_is_about_to_end_and_says_so() {
     let place = Place::new();
     let mut holder = Some(place.store());
-    let mut said = None;
+    let mut message = None;
     let store = Store::open_within(&place.path, unlimited(), Duration::from_secs(60), |error| {
-        said = Some(error.to_string());
+        message = Some(error.to_string());
         // The kernel has torn it down.
         holder = None;
     });
     assert!(store.is_ok());
-    let said = said.unwrap();
-    assert!(said.contains(&std::process::id().to_string()), "{said}");
+    let message = message.unwrap();
+    assert!(
+        message.contains(&std::process::id().to_string()),
+        "{message}"
+    );
     // Not for ever.
     let error = Store::open_within(&place.path, unlimited(), Duration::ZERO, |_| {}).err();
     assert!(

@@ -163,7 +163,7 @@ fn fault_after(place: &Place, sql: &str) -> Option<Fault> {
 }
 
 #[test]
-fn what_somebody_else_removed_is_told_from_retention() {
+fn what_somebody_else_removed_is_distinguished_from_retention() {
     let place = retained();
     assert_eq!(fault_after(&place, ""), None);
     let conn = Connection::open(&place.path).unwrap();
@@ -205,7 +205,7 @@ fn what_somebody_else_removed_is_told_from_retention() {
 }
 
 #[test]
-fn the_script_of_the_documentation_tells_retention_from_tampering_too() {
+fn the_script_of_the_documentation_distinguishes_retention_from_tampering_too() {
     let place = retained();
     let run = || {
         let output = Command::new("python3")

@@ -50,6 +50,7 @@ pub struct Output<W: Write> {
 }
 
 /// A call as a JSON object; the names are those of /api/v1/histograms.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 struct Line {
     time: String,
@@ -58,17 +59,12 @@ struct Line {
     comm: String,
     device: String,
     ioctl: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     op: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     code_name: Option<String>,
     handles: [String; 2],
     ret: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     status_name: Option<&'static str>,
     latency_ns: u64,
 }

@@ -22,6 +22,8 @@ use super::target::Target;
 
 /// Between checks whether the process still lives, and at the driver's modules.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// Between rounds once the probes are detached.
+const AGAIN: Duration = Duration::from_millis(1);
 /// The probes that see driver calls.
 const WANTED: [WitnessName; 2] = [WitnessName::DriverIoctl, WitnessName::SyscallIoctl];
 
@@ -60,6 +62,7 @@ pub fn show(
     drain(
         &mut rings,
         &stop,
+        None,
         |record| {
             if let Some(RingRecord::Call(call)) = record {
                 shared.borrow_mut().call(&call);
@@ -71,7 +74,7 @@ pub fn show(
                 // Nothing comes any more; the ring is empty once a round has taken nothing.
                 let before = std::mem::replace(&mut taken, out.calls());
                 stop.store(before == taken, Ordering::Relaxed);
-                return true;
+                return AGAIN;
             }
             let mut over = !out.flush() || end.load(Ordering::Relaxed);
             if looked.elapsed() >= POLL_INTERVAL {
@@ -90,8 +93,9 @@ pub fn show(
                 tracer.probes.detach();
                 detached = true;
                 taken = out.calls();
+                return AGAIN;
             }
-            detached
+            POLL_INTERVAL
         },
     );
     shared.borrow_mut().flush();

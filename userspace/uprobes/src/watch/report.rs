@@ -82,7 +82,7 @@ pub struct Settings {
     pub device_memory: Option<u64>,
     /// Processes that have ended and are still distinguished; of older ones only the sum is kept.
     pub ended: usize,
-    /// After what time at least a function that was too dear is tried again: later the dearer it was, and
+    /// After what time at least a function that was too expensive is tried again: later the more it cost, and
     /// twice as long each time that it is so again; `None` for never.
     pub retry: Option<Duration>,
 }

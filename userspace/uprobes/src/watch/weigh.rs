@@ -121,7 +121,7 @@ impl Watch {
         loads
     }
 
-    /// The dearest class that the function has in any of the libraries.
+    /// The most expensive class that the function has in any of the libraries.
     fn class_of(&self, function: u32) -> Class {
         let sites = self.tracer.libraries().flat_map(|library| &library.sites);
         let classes = sites

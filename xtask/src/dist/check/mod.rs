@@ -128,7 +128,7 @@ pub(crate) fn machines(context: &Context, packed: &Packed, only: &str, report: &
             continue;
         }
         match machine.run(context, packed) {
-            Ok(said) => judge(report, machine.name, &said),
+            Ok(printed) => judge(report, machine.name, &printed),
             Err(error) => report.check(machine.name, Err(error)),
         }
     }
@@ -321,9 +321,9 @@ fn pack(root: &Path, image: &Path) -> Result<()> {
 }
 
 /// Adds what the machine said line by line.
-fn judge(report: &mut Report, row: &str, said: &str) {
+fn judge(report: &mut Report, row: &str, printed: &str) {
     let mut counts = Counts::default();
-    for line in said.lines() {
+    for line in printed.lines() {
         if line.starts_with("ok ") {
             counts.passed += 1;
         } else if let Some(failed) = line.strip_prefix("FAILED ") {
@@ -334,7 +334,7 @@ fn judge(report: &mut Report, row: &str, said: &str) {
             report.remark(format!("{row}: {line}"));
         }
     }
-    let whole = said.lines().last() == Some("end");
+    let whole = printed.lines().last() == Some("end");
     if !whole {
         counts.failed += 1;
     }

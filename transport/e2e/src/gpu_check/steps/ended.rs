@@ -163,11 +163,11 @@ pub(super) fn server(place: &Place) -> Result<Done> {
             );
         };
         let reported = start.elapsed();
-        let mut said = String::new();
-        client.output.read_to_string(&mut said)?;
+        let mut printed = String::new();
+        client.output.read_to_string(&mut printed)?;
         ensure!(
-            status.success() && said.starts_with("error 46 "),
-            "over {}: {status}, {said:?} instead of error 46",
+            status.success() && printed.starts_with("error 46 "),
+            "over {}: {status}, {printed:?} instead of error 46",
             via.name()
         );
         ensure!(

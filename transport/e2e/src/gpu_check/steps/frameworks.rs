@@ -94,13 +94,7 @@ fn python(place: &Place) -> Result<PathBuf, String> {
 }
 
 fn content(outcome: Outcome, how: &str) -> Result<Printed> {
-    ensure!(
-        outcome.status.success(),
-        "{how}: {}\n{}{}",
-        outcome.status,
-        outcome.stdout,
-        outcome.stderr
-    );
+    ensure!(outcome.status.success(), "{how}: {outcome}");
     Ok(Printed::parse(&outcome.stdout))
 }
 

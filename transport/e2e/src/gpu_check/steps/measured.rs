@@ -52,11 +52,6 @@ pub(super) fn measured(place: &Place, count: usize) -> Result<Done> {
 fn one(command: &mut Command, place: &Place, count: usize) -> Result<Found> {
     command.args(["measure", &count.to_string()]);
     let outcome = process::run(command, place.ground.limit)?;
-    ensure!(
-        outcome.status.success(),
-        "it ended with {}: {}",
-        outcome.status,
-        outcome.stderr
-    );
+    ensure!(outcome.status.success(), "it ended with {outcome}");
     Found::parse(&outcome.stdout)
 }

@@ -15,13 +15,7 @@ use crate::server::{Server, Via};
 
 fn output(place: &Place, command: &mut Command) -> Result<String> {
     let outcome = process::run(command, place.ground.limit)?;
-    ensure!(
-        outcome.status.success(),
-        "it ended with {}:\n{}{}",
-        outcome.status,
-        outcome.stdout,
-        outcome.stderr
-    );
+    ensure!(outcome.status.success(), "it ended with {outcome}");
     Ok(outcome.stdout)
 }
 

@@ -110,13 +110,7 @@ pub(super) fn random(place: &Place, seconds: u64) -> Result<Done> {
     let arguments = ["random", "7", "4", &seconds];
     let mut notes = Vec::new();
     let mut note = |how: &str, outcome: process::Outcome| {
-        ensure!(
-            outcome.status.success(),
-            "{how}: {}\n{}{}",
-            outcome.status,
-            outcome.stdout,
-            outcome.stderr
-        );
+        ensure!(outcome.status.success(), "{how}: {outcome}");
         notes.push(format!("{how} {}", outcome.stdout.trim()));
         Ok(())
     };

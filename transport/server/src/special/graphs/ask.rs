@@ -25,8 +25,7 @@ use crate::exec::{CallError, Called, Code, Exec};
 
 /// The node that is asked about, in the driver's name.
 fn node_of(exec: &Exec, r: &mut Reader<'_>) -> Result<CUgraphNode, CallError> {
-    let handle = r.u64()?;
-    r.end()?;
+    let handle = u64::whole(r)?;
     Ok(exec.handles.real(Kind::GraphNode, handle)?.cast())
 }
 
@@ -203,8 +202,7 @@ fn info(exec: &Exec, stream: CUstream) -> Result<Info, Code> {
 
 /// What a stream captures.
 pub(crate) fn capture_info(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
-    let stream = r.u64()?;
-    r.end()?;
+    let stream = u64::whole(r)?;
     let stream = exec.handles.real(Kind::Stream, stream)?;
     let info = info(exec, stream.cast())?;
     let graph = exec.handles.known(Kind::Graph, info.graph.cast());

@@ -101,16 +101,38 @@ macro_rules! by {
 
 /// The same for one that adds a node to a graph after others.
 macro_rules! add {
-    ($exec:expr, $target:expr, $function:ident $(or $older:ident)?, ($graph:expr, $after:expr) $(, $argument:expr)*) => {
+    ($target:expr, $function:ident $(or $older:ident)?, ($graph:expr, $after:expr) $(, $argument:expr)*) => {
         by!(
-            $exec, $function $(or $older)?, &raw mut $target.made,
+            $target.exec, $function $(or $older)?, &raw mut $target.made,
             *$graph, $after.as_ptr(), $after.len() $(, $argument)*
         )
     };
 }
 
+/// Adds a node by the first function, or changes it by the second in its graph, by the third where it was instantiated. Only the
+/// second has no context.
+macro_rules! add_or_set {
+    (
+        $target:expr, $params:expr $(, $context:expr)?;
+        $add:ident $(or $older_add:ident)?,
+        $set:ident $(or $older_set:ident)?,
+        $set_exec:ident $(or $older_set_exec:ident)? $(,)?
+    ) => {
+        match $target.place {
+            Place::Add { graph, after, .. } => {
+                add!($target, $add $(or $older_add)?, (graph, after), $params $(, $context)?)
+            }
+            Place::Set(node) => by!($target.exec, $set $(or $older_set)?, *node, $params),
+            Place::SetExec(of, node) => by!(
+                $target.exec, $set_exec $(or $older_set_exec)?, *of, *node, $params $(, $context)?
+            ),
+        }
+    };
+}
+
 /// What a node is to be, and where its handle goes.
 struct Target<'a> {
+    exec: &'a Exec,
     place: &'a Place,
     made: CUgraphNode,
 }
@@ -121,11 +143,7 @@ fn is_plain(edge: &CUgraphEdgeData) -> bool {
 }
 
 /// Adds a node by the function that takes edges and all kinds of nodes.
-fn add_general(
-    exec: &Exec,
-    target: &mut Target<'_>,
-    params: &mut CUgraphNodeParams,
-) -> Result<(), Code> {
+fn add_general(target: &mut Target<'_>, params: &mut CUgraphNodeParams) -> Result<(), Code> {
     let Place::Add {
         graph,
         after,
@@ -139,7 +157,7 @@ fn add_general(
         false => edges.as_ptr(),
     };
     by!(
-        exec,
+        target.exec,
         cuGraphAddNode_v2,
         &raw mut target.made,
         *graph,
@@ -162,7 +180,8 @@ fn needs_general(place: &Place) -> bool {
     matches!(place, Place::Add { edges, .. } if !edges.iter().all(is_plain))
 }
 
-fn kernel(exec: &Exec, target: &mut Target<'_>, launch: &Launch<'_>, of: u64) -> Result<(), Code> {
+fn kernel(target: &mut Target<'_>, launch: &Launch<'_>, of: u64) -> Result<(), Code> {
+    let exec = target.exec;
     let mut size = launch.parameters.len();
     let mut extra = launch::extra(launch.parameters.as_ptr().cast_mut().cast(), &mut size);
     // SAFETY: zeros are a value.
@@ -181,23 +200,20 @@ fn kernel(exec: &Exec, target: &mut Target<'_>, launch: &Launch<'_>, of: u64) ->
     }
     if needs_general(target.place) {
         let mut general = empty_params(CU_GRAPH_NODE_TYPE_KERNEL);
-        general.__bindgen_anon_1.kernel = CUDA_KERNEL_NODE_PARAMS_v3 {
-            func: params.func,
-            gridDimX: params.gridDimX,
-            gridDimY: params.gridDimY,
-            gridDimZ: params.gridDimZ,
-            blockDimX: params.blockDimX,
-            blockDimY: params.blockDimY,
-            blockDimZ: params.blockDimZ,
-            sharedMemBytes: params.sharedMemBytes,
-            kernelParams: params.kernelParams,
-            extra: params.extra,
-            kern: params.kern,
-            ctx: params.ctx,
+        // SAFETY: both have the same members.
+        general.__bindgen_anon_1.kernel = unsafe {
+            mem::transmute::<CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v3>(params)
         };
-        add_general(exec, target, &mut general)?;
+        add_general(target, &mut general)?;
     } else {
-        kernel_plain(exec, target, &params)?;
+        // Drivers before CUDA 12 have only the older form, for functions of the current context: the older structure is the
+        // beginning of the newer one.
+        add_or_set!(
+            target, &raw const params;
+            cuGraphAddKernelNode_v2 or cuGraphAddKernelNode,
+            cuGraphKernelNodeSetParams_v2 or cuGraphKernelNodeSetParams,
+            cuGraphExecKernelNodeSetParams_v2 or cuGraphExecKernelNodeSetParams,
+        )?;
     }
     let node = match target.place {
         Place::Add { .. } => target.made,
@@ -224,137 +240,61 @@ fn kernel(exec: &Exec, target: &mut Target<'_>, launch: &Launch<'_>, of: u64) ->
     Ok(())
 }
 
-fn kernel_plain(
-    exec: &Exec,
-    target: &mut Target<'_>,
-    params: &CUDA_KERNEL_NODE_PARAMS,
-) -> Result<(), Code> {
-    // Drivers before CUDA 12 have only the older form, for functions of the current context: the older structure is the
-    // beginning of the newer one.
-    match target.place {
-        Place::Add { graph, after, .. } => {
-            add!(exec, target, cuGraphAddKernelNode_v2 or cuGraphAddKernelNode, (graph, after), params)
-        }
-        Place::Set(node) => {
-            by!(exec, cuGraphKernelNodeSetParams_v2 or cuGraphKernelNodeSetParams, *node, params)
-        }
-        Place::SetExec(of, node) => {
-            by!(exec, cuGraphExecKernelNodeSetParams_v2 or cuGraphExecKernelNodeSetParams, *of, *node, params)
-        }
+fn memcpy(target: &mut Target<'_>, params: &CUDA_MEMCPY3D, of: *mut c_void) -> Result<(), Code> {
+    if needs_general(target.place) {
+        let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEMCPY);
+        general.__bindgen_anon_1.memcpy.copyCtx = of.cast();
+        general.__bindgen_anon_1.memcpy.copyParams = *params;
+        return add_general(target, &mut general);
     }
-}
-
-fn memcpy(
-    exec: &Exec,
-    target: &mut Target<'_>,
-    params: &CUDA_MEMCPY3D,
-    of: *mut c_void,
-) -> Result<(), Code> {
-    match target.place {
-        Place::Add { .. } if needs_general(target.place) => {
-            let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEMCPY);
-            general.__bindgen_anon_1.memcpy.copyCtx = of.cast();
-            general.__bindgen_anon_1.memcpy.copyParams = *params;
-            add_general(exec, target, &mut general)
-        }
-        Place::Add { graph, after, .. } => add!(
-            exec,
-            target,
-            cuGraphAddMemcpyNode,
-            (graph, after),
-            params,
-            of.cast()
-        ),
-        Place::Set(node) => by!(exec, cuGraphMemcpyNodeSetParams, *node, params),
-        Place::SetExec(to, node) => {
-            by!(
-                exec,
-                cuGraphExecMemcpyNodeSetParams,
-                *to,
-                *node,
-                params,
-                of.cast()
-            )
-        }
-    }
+    add_or_set!(
+        target, params, of.cast();
+        cuGraphAddMemcpyNode, cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams,
+    )
 }
 
 fn memset(
-    exec: &Exec,
     target: &mut Target<'_>,
     params: &CUDA_MEMSET_NODE_PARAMS,
     of: *mut c_void,
 ) -> Result<(), Code> {
-    match target.place {
-        Place::Add { .. } if needs_general(target.place) => {
-            let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEMSET);
-            general.__bindgen_anon_1.memset =
-                gtrace_cuda::types::driver::CUDA_MEMSET_NODE_PARAMS_v2 {
-                    dst: params.dst,
-                    pitch: params.pitch,
-                    value: params.value,
-                    elementSize: params.elementSize,
-                    width: params.width,
-                    height: params.height,
-                    ctx: of.cast(),
-                };
-            add_general(exec, target, &mut general)
-        }
-        Place::Add { graph, after, .. } => add!(
-            exec,
-            target,
-            cuGraphAddMemsetNode,
-            (graph, after),
-            params,
-            of.cast()
-        ),
-        Place::Set(node) => by!(exec, cuGraphMemsetNodeSetParams, *node, params),
-        Place::SetExec(to, node) => {
-            by!(
-                exec,
-                cuGraphExecMemsetNodeSetParams,
-                *to,
-                *node,
-                params,
-                of.cast()
-            )
-        }
+    if needs_general(target.place) {
+        let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEMSET);
+        general.__bindgen_anon_1.memset = gtrace_cuda::types::driver::CUDA_MEMSET_NODE_PARAMS_v2 {
+            dst: params.dst,
+            pitch: params.pitch,
+            value: params.value,
+            elementSize: params.elementSize,
+            width: params.width,
+            height: params.height,
+            ctx: of.cast(),
+        };
+        return add_general(target, &mut general);
     }
+    add_or_set!(
+        target, params, of.cast();
+        cuGraphAddMemsetNode, cuGraphMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams,
+    )
 }
 
-fn host(exec: &Exec, target: &mut Target<'_>, ticket: u64) -> Result<(), Code> {
+fn host(target: &mut Target<'_>, ticket: u64) -> Result<(), Code> {
     let params = CUDA_HOST_NODE_PARAMS {
         fn_: Some(hosts::host_function),
-        userData: hosts::data_of(exec, ticket),
+        userData: hosts::data_of(target.exec, ticket),
     };
-    match target.place {
-        Place::Add { .. } if needs_general(target.place) => {
-            let mut general = empty_params(CU_GRAPH_NODE_TYPE_HOST);
-            general.__bindgen_anon_1.host.fn_ = params.fn_;
-            general.__bindgen_anon_1.host.userData = params.userData;
-            add_general(exec, target, &mut general)
-        }
-        Place::Add { graph, after, .. } => add!(
-            exec,
-            target,
-            cuGraphAddHostNode,
-            (graph, after),
-            &raw const params
-        ),
-        Place::Set(node) => by!(exec, cuGraphHostNodeSetParams, *node, &raw const params),
-        Place::SetExec(to, node) => {
-            by!(
-                exec,
-                cuGraphExecHostNodeSetParams,
-                *to,
-                *node,
-                &raw const params
-            )
-        }
+    if needs_general(target.place) {
+        let mut general = empty_params(CU_GRAPH_NODE_TYPE_HOST);
+        general.__bindgen_anon_1.host.fn_ = params.fn_;
+        general.__bindgen_anon_1.host.userData = params.userData;
+        return add_general(target, &mut general);
     }
+    add_or_set!(
+        target, &raw const params;
+        cuGraphAddHostNode, cuGraphHostNodeSetParams, cuGraphExecHostNodeSetParams,
+    )
 }
 
-fn child(exec: &Exec, target: &mut Target<'_>, graph: CUgraph, moved: bool) -> Result<(), Code> {
+fn child(target: &mut Target<'_>, graph: CUgraph, moved: bool) -> Result<(), Code> {
     match target.place {
         Place::Add { .. } if moved || needs_general(target.place) => {
             let mut general = empty_params(CU_GRAPH_NODE_TYPE_GRAPH);
@@ -363,68 +303,63 @@ fn child(exec: &Exec, target: &mut Target<'_>, graph: CUgraph, moved: bool) -> R
                 false => CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE,
             };
             general.__bindgen_anon_1.graph = CUDA_CHILD_GRAPH_NODE_PARAMS { graph, ownership };
-            add_general(exec, target, &mut general)
+            add_general(target, &mut general)
         }
         Place::Add {
             graph: of, after, ..
-        } => add!(exec, target, cuGraphAddChildGraphNode, (of, after), graph),
+        } => add!(target, cuGraphAddChildGraphNode, (of, after), graph),
         Place::Set(_) => Err(NOT_SUPPORTED),
         Place::SetExec(..) if moved => Err(NOT_SUPPORTED),
         Place::SetExec(to, node) => {
-            by!(exec, cuGraphExecChildGraphNodeSetParams, *to, *node, graph)
+            by!(
+                target.exec,
+                cuGraphExecChildGraphNodeSetParams,
+                *to,
+                *node,
+                graph
+            )
         }
     }
 }
 
-fn empty(exec: &Exec, target: &mut Target<'_>) -> Result<(), Code> {
+fn empty(target: &mut Target<'_>) -> Result<(), Code> {
     match target.place {
         Place::Add { .. } if needs_general(target.place) => {
-            add_general(exec, target, &mut empty_params(CU_GRAPH_NODE_TYPE_EMPTY))
+            add_general(target, &mut empty_params(CU_GRAPH_NODE_TYPE_EMPTY))
         }
-        Place::Add { graph, after, .. } => add!(exec, target, cuGraphAddEmptyNode, (graph, after)),
+        Place::Add { graph, after, .. } => add!(target, cuGraphAddEmptyNode, (graph, after)),
         _ => Ok(()),
     }
 }
 
-fn event(exec: &Exec, target: &mut Target<'_>, handle: u64, record: bool) -> Result<(), Code> {
-    let event = exec.handles.real(Kind::Event, handle)?.cast();
-    match (target.place, record) {
-        (Place::Add { .. }, _) if needs_general(target.place) => {
-            let mut general = empty_params(match record {
-                true => CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-                false => CU_GRAPH_NODE_TYPE_WAIT_EVENT,
-            });
-            // The event is the first member of both.
-            general.__bindgen_anon_1.eventRecord.event = event;
-            add_general(exec, target, &mut general)
-        }
-        (Place::Add { graph, after, .. }, true) => add!(
-            exec,
-            target,
+fn event(target: &mut Target<'_>, handle: u64, record: bool) -> Result<(), Code> {
+    let event = target.exec.handles.real(Kind::Event, handle)?.cast();
+    if needs_general(target.place) {
+        let mut general = empty_params(match record {
+            true => CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+            false => CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+        });
+        // The event is the first member of both.
+        general.__bindgen_anon_1.eventRecord.event = event;
+        return add_general(target, &mut general);
+    }
+    match record {
+        true => add_or_set!(
+            target, event;
             cuGraphAddEventRecordNode,
-            (graph, after),
-            event
+            cuGraphEventRecordNodeSetEvent,
+            cuGraphExecEventRecordNodeSetEvent,
         ),
-        (Place::Add { graph, after, .. }, false) => {
-            add!(exec, target, cuGraphAddEventWaitNode, (graph, after), event)
-        }
-        (Place::Set(node), true) => by!(exec, cuGraphEventRecordNodeSetEvent, *node, event),
-        (Place::Set(node), false) => by!(exec, cuGraphEventWaitNodeSetEvent, *node, event),
-        (Place::SetExec(to, node), true) => {
-            by!(exec, cuGraphExecEventRecordNodeSetEvent, *to, *node, event)
-        }
-        (Place::SetExec(to, node), false) => {
-            by!(exec, cuGraphExecEventWaitNodeSetEvent, *to, *node, event)
-        }
+        false => add_or_set!(
+            target, event;
+            cuGraphAddEventWaitNode,
+            cuGraphEventWaitNodeSetEvent,
+            cuGraphExecEventWaitNodeSetEvent,
+        ),
     }
 }
 
-fn allocate(
-    exec: &Exec,
-    target: &mut Target<'_>,
-    work: &NodeWork<'_>,
-    w: &mut Writer,
-) -> Result<(), Code> {
+fn allocate(target: &mut Target<'_>, work: &NodeWork<'_>, w: &mut Writer) -> Result<(), Code> {
     let NodeWork::MemAlloc {
         pool,
         accesses,
@@ -458,12 +393,11 @@ fn allocate(
             general.__bindgen_anon_1.alloc = unsafe {
                 mem::transmute::<CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS_v2>(params)
             };
-            add_general(exec, target, &mut general)?;
+            add_general(target, &mut general)?;
             // SAFETY: the same member was written.
             params.dptr = unsafe { general.__bindgen_anon_1.alloc.dptr };
         }
         Place::Add { graph, after, .. } => add!(
-            exec,
             target,
             cuGraphAddMemAllocNode,
             (graph, after),
@@ -475,26 +409,22 @@ fn allocate(
     Ok(())
 }
 
-fn free(exec: &Exec, target: &mut Target<'_>, address: u64) -> Result<(), Code> {
+fn free(target: &mut Target<'_>, address: u64) -> Result<(), Code> {
     match target.place {
         Place::Add { .. } if needs_general(target.place) => {
             let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEM_FREE);
             general.__bindgen_anon_1.free = CUDA_MEM_FREE_NODE_PARAMS { dptr: address };
-            add_general(exec, target, &mut general)
+            add_general(target, &mut general)
         }
         Place::Add { graph, after, .. } => {
-            add!(exec, target, cuGraphAddMemFreeNode, (graph, after), address)
+            add!(target, cuGraphAddMemFreeNode, (graph, after), address)
         }
         _ => Err(NOT_SUPPORTED),
     }
 }
 
 /// A conditional node; the driver's handles of its bodies.
-fn conditional(
-    exec: &Exec,
-    target: &mut Target<'_>,
-    work: &NodeWork<'_>,
-) -> Result<Vec<CUgraph>, Code> {
+fn conditional(target: &mut Target<'_>, work: &NodeWork<'_>) -> Result<Vec<CUgraph>, Code> {
     let NodeWork::Conditional {
         handle,
         kind,
@@ -505,12 +435,12 @@ fn conditional(
         return Err(INVALID_VALUE);
     };
     // Nobody ends the graph of the handle meanwhile.
-    let objects = exec.session.objects.lock();
+    let objects = target.exec.session.objects.lock();
     if !objects.has(Object::Conditional, *handle) {
         return Err(INVALID_VALUE);
     }
     let mut general = empty_params(CU_GRAPH_NODE_TYPE_CONDITIONAL);
-    let ctx = own_context(exec, *of)?;
+    let ctx = own_context(target.exec, *of)?;
     general.__bindgen_anon_1.conditional =
         gtrace_cuda::types::driver::CUDA_CONDITIONAL_NODE_PARAMS {
             handle: *handle,
@@ -519,7 +449,7 @@ fn conditional(
             phGraph_out: null_mut(),
             ctx: ctx.cast(),
         };
-    add_general(exec, target, &mut general)?;
+    add_general(target, &mut general)?;
     drop(objects);
     // SAFETY: the member that was written, and by the driver then: as many handles as bodies.
     let given = unsafe { general.__bindgen_anon_1.conditional.phGraph_out };
@@ -532,14 +462,14 @@ fn conditional(
 
 /// Adds or changes a node.
 pub(crate) fn graph_node(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
-    let call = NodeCall::read(r)?;
-    r.end()?;
+    let call = NodeCall::whole(r)?;
     let place = place(exec, &call.place)?;
     let mut target = Target {
+        exec,
         place: &place,
         made: null_mut(),
     };
-    let bodies = make(exec, &mut target, &call.work, w)?;
+    let bodies = make(&mut target, &call.work, w)?;
     let made = target.made;
     if let NodePlace::Add { node, graph, .. } = call.place {
         exec.handles
@@ -555,20 +485,20 @@ pub(crate) fn graph_node(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
 }
 
 fn make(
-    exec: &Exec,
     target: &mut Target<'_>,
     work: &NodeWork<'_>,
     w: &mut Writer,
 ) -> Result<Vec<CUgraph>, Code> {
+    let exec = target.exec;
     match work {
-        NodeWork::Kernel { launch, context } => kernel(exec, target, launch, *context)?,
+        NodeWork::Kernel { launch, context } => kernel(target, launch, *context)?,
         NodeWork::Memcpy { copy, context } => {
             // The driver would take the client's addresses for those of this process.
             if copy.from.kind == SideKind::Client || copy.to.kind == SideKind::Client {
                 return Err(INVALID_VALUE);
             }
             let params = pitched::description(exec, copy)?;
-            memcpy(exec, target, &params, own_context(exec, *context)?)?;
+            memcpy(target, &params, own_context(exec, *context)?)?;
         }
         NodeWork::Memset { params, context } => {
             // SAFETY: as many bytes as the structure has, all of it plain data.
@@ -578,19 +508,19 @@ fn make(
                     .cast::<CUDA_MEMSET_NODE_PARAMS>()
                     .read_unaligned()
             };
-            memset(exec, target, &params, own_context(exec, *context)?)?;
+            memset(target, &params, own_context(exec, *context)?)?;
         }
-        NodeWork::Host { ticket } => host(exec, target, *ticket)?,
+        NodeWork::Host { ticket } => host(target, *ticket)?,
         NodeWork::Child { graph, moved } => {
             let graph = exec.handles.real(Kind::Graph, *graph)?;
-            child(exec, target, graph.cast(), *moved)?;
+            child(target, graph.cast(), *moved)?;
         }
-        NodeWork::Empty => empty(exec, target)?,
-        NodeWork::EventWait { event: handle } => event(exec, target, *handle, false)?,
-        NodeWork::EventRecord { event: handle } => event(exec, target, *handle, true)?,
-        NodeWork::MemAlloc { .. } => allocate(exec, target, work, w)?,
-        NodeWork::MemFree { address } => free(exec, target, *address)?,
-        NodeWork::Conditional { .. } => return conditional(exec, target, work),
+        NodeWork::Empty => empty(target)?,
+        NodeWork::EventWait { event: handle } => event(target, *handle, false)?,
+        NodeWork::EventRecord { event: handle } => event(target, *handle, true)?,
+        NodeWork::MemAlloc { .. } => allocate(target, work, w)?,
+        NodeWork::MemFree { address } => free(target, *address)?,
+        NodeWork::Conditional { .. } => return conditional(target, work),
     }
     Ok(Vec::new())
 }

@@ -10,17 +10,10 @@ use super::{Exec, Operands, Regs, each, for_integer, lanes};
 /// As [`for_integer`], with the types of 8 bits too.
 macro_rules! by_integer {
     ($ty:expr, $T:ident => $body:expr) => {
-        match $ty.unsigned() {
-            Type::U8 => Some({
-                type $T = u8;
-                $body
-            }),
-            Type::S8 => Some({
-                type $T = i8;
-                $body
-            }),
-            _ => for_integer!($ty, $T => $body),
-        }
+        for_integer!(
+            @ $ty, $T => $body;
+            U8 is u8, S8 is i8, U16 is u16, S16 is i16, U32 is u32, S32 is i32, U64 is u64, S64 is i64
+        )
     };
 }
 

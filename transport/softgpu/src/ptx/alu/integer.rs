@@ -30,7 +30,7 @@ macro_rules! upper {
 }
 
 /// `$with!` of an integer type, of the type that is twice as wide, and of how lanes are taken: products of 128 bits
-/// are dear.
+/// are expensive.
 macro_rules! by_width {
     ($ty:expr, $with:ident) => {
         Some(match $ty {

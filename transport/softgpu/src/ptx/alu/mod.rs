@@ -54,11 +54,20 @@ pub(crate) fn vectors() -> bool {
 /// Calls `f` with the number of each lane of the mask.
 #[inline(always)]
 pub(crate) fn each(mask: u32, mut f: impl FnMut(usize)) {
-    let mut rest = mask;
-    while rest != 0 {
-        f(rest.trailing_zeros() as usize);
-        rest &= rest - 1;
+    for lane in lanes_of(mask) {
+        f(lane);
     }
+}
+
+/// The number of each lane of the mask.
+#[inline(always)]
+pub(crate) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let lane = (rest != 0).then(|| rest.trailing_zeros() as usize);
+        rest &= rest.wrapping_sub(1);
+        lane
+    })
 }
 
 /// The lanes whose word has its highest bit set, as a mask.
@@ -140,7 +149,7 @@ pub(crate) fn map4<A: Read, B: Read, C: Read, X: Read, R: Write>(
     R::write(&out, regs, o.d, mask, pack);
 }
 
-// What is dear for a lane, or may not be computed for lanes that are not there, is done for one after the
+// What is expensive for a lane, or may not be computed for lanes that are not there, is done for one after the
 // other.
 
 #[inline(always)]
@@ -276,34 +285,20 @@ pub(crate) use masks;
 
 /// The expression with `$T` as the Rust type of an integer type of 16 to 64 bits; else None.
 macro_rules! for_integer {
-    ($ty:expr, $T:ident => $body:expr) => {
+    (@ $ty:expr, $T:ident => $body:expr; $($variant:ident is $rust:ty),*) => {
         match $ty.unsigned() {
-            Type::U16 => Some({
-                type $T = u16;
+            $(Type::$variant => Some({
+                type $T = $rust;
                 $body
-            }),
-            Type::U32 => Some({
-                type $T = u32;
-                $body
-            }),
-            Type::U64 => Some({
-                type $T = u64;
-                $body
-            }),
-            Type::S16 => Some({
-                type $T = i16;
-                $body
-            }),
-            Type::S32 => Some({
-                type $T = i32;
-                $body
-            }),
-            Type::S64 => Some({
-                type $T = i64;
-                $body
-            }),
+            }),)*
             _ => None,
         }
+    };
+    ($ty:expr, $T:ident => $body:expr) => {
+        $crate::ptx::alu::for_integer!(
+            @ $ty, $T => $body;
+            U16 is u16, U32 is u32, U64 is u64, S16 is i16, S32 is i32, S64 is i64
+        )
     };
 }
 pub(crate) use for_integer;

@@ -51,6 +51,8 @@ pub(super) struct Reach<'m> {
     surface: Option<(u64, Arc<Image>)>,
     /// The lane whose address was checked last, for the report of a fault.
     pub(super) lane: usize,
+    /// The number of the instruction, so that each finds its own region again.
+    pub(super) hint: u32,
 }
 
 /// Bytes of global memory that were checked: they lie in one region of a running launch.
@@ -74,6 +76,7 @@ impl<'m> Reach<'m> {
             texture: None,
             surface: None,
             lane: 0,
+            hint: 0,
         }
     }
 
@@ -91,8 +94,8 @@ impl<'m> Reach<'m> {
 
     /// The region that `address` lies in, if it admits the access.
     #[inline]
-    pub(super) fn region(&mut self, address: u64, write: bool, hint: u32) -> Option<Region> {
-        let kept = &mut self.kept[hint as usize % Self::KEPT];
+    pub(super) fn region(&mut self, address: u64, write: bool) -> Option<Region> {
+        let kept = &mut self.kept[self.hint as usize % Self::KEPT];
         if address.wrapping_sub(kept.start) >= kept.len {
             *kept = self
                 .memory
@@ -103,16 +106,9 @@ impl<'m> Reach<'m> {
     }
 
     /// The bytes at `address`; None if they are not all in one region that admits the access.
-    /// `hint`: a number of the instruction, so that each finds its own region again.
     #[inline]
-    pub(super) fn check(
-        &mut self,
-        address: u64,
-        len: u64,
-        write: bool,
-        hint: u32,
-    ) -> Option<Checked> {
-        let kept = self.region(address, write, hint)?;
+    pub(super) fn check(&mut self, address: u64, len: u64, write: bool) -> Option<Checked> {
+        let kept = self.region(address, write)?;
         let offset = address.wrapping_sub(kept.start);
         let fits = offset < kept.len && len <= kept.len - offset;
         // The sum stays within the region.

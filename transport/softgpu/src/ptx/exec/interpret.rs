@@ -348,11 +348,10 @@ impl Run<'_, '_> {
         pc: u32,
     ) -> Result<(), Trouble> {
         let reach = &mut self.worker.reach;
+        reach.hint = pc;
         match &inst.kind {
-            Op::Sample(sampling) => {
-                return texture::sample(reach, regs, inst, sampling, active, pc);
-            }
-            Op::Surface(access) => return texture::surface(reach, regs, inst, access, active, pc),
+            Op::Sample(sampling) => return texture::sample(reach, regs, inst, sampling, active),
+            Op::Surface(access) => return texture::surface(reach, regs, inst, access, active),
             Op::Query(query) => return texture::query(reach, regs, inst, *query, active),
             _ => {}
         }
@@ -364,10 +363,10 @@ impl Run<'_, '_> {
             params: self.worker.launch.params,
         };
         match &inst.kind {
-            Op::Load(access) => view.load(regs, &inst.o, access, active, pc),
-            Op::Store(access) => view.store(regs, &inst.o, access, active, pc),
-            Op::Atomic(access) => view.atomic(regs, &inst.o, access, active, pc),
-            Op::CopyAsync => view.copy(regs, &inst.o, active, pc),
+            Op::Load(access) => view.load(regs, &inst.o, access, active),
+            Op::Store(access) => view.store(regs, &inst.o, access, active),
+            Op::Atomic(access) => view.atomic(regs, &inst.o, access, active),
+            Op::CopyAsync => view.copy(regs, &inst.o, active),
             _ => Ok(()),
         }
     }

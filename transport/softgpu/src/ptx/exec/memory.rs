@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::super::alu::{Operands, Regs, WARP, each};
+use super::super::alu::{Operands, Regs, WARP, lanes_of};
 use super::super::program::{Access, Element, NONE, Place};
 use super::super::types::{Class, window};
 use super::Trouble;
@@ -72,7 +72,6 @@ impl View<'_, '_> {
         address: u64,
         len: u32,
         write: bool,
-        hint: u32,
     ) -> Result<Spot, Trouble> {
         self.reach.lane = lane;
         let (place, offset) = match place {
@@ -106,7 +105,7 @@ impl View<'_, '_> {
             Place::Param if !write => range(offset, len, self.params.len()).map(Spot::Param),
             Place::Global => self
                 .reach
-                .check(offset, u64::from(len), write, hint)
+                .check(offset, u64::from(len), write)
                 .map(Spot::Global),
             _ => None,
         };
@@ -115,7 +114,7 @@ impl View<'_, '_> {
 
     /// The memory that an address of this place leads to, for the lanes that lead to the same.
     #[inline(always)]
-    fn span(&mut self, place: Place, address: u64, write: bool, hint: u32) -> Option<Span> {
+    fn span(&mut self, place: Place, address: u64, write: bool) -> Option<Span> {
         let start = address & window::MASK;
         let own = |bytes: &mut [u8], len: usize, stride: u64| Span {
             start,
@@ -133,7 +132,7 @@ impl View<'_, '_> {
                 Some(own(self.local, stride as usize, u64::from(stride)))
             }
             (Place::Global | Place::Generic, 0) => {
-                let region = self.reach.region(address, write, hint)?;
+                let region = self.reach.region(address, write)?;
                 Some(Span {
                     start: region.start,
                     len: region.len,
@@ -151,26 +150,19 @@ impl View<'_, '_> {
         (place, base, offset): (Place, Base<'_>, u64),
         (len, write): (u32, bool),
         mask: u32,
-        hint: u32,
         offsets: &'o mut [u64; WARP],
     ) -> Option<Within<'o>> {
         let first = mask.trailing_zeros() as usize & 31;
-        let span = self.span(place, base.address(first, offset), write, hint)?;
+        let span = self.span(place, base.address(first, offset), write)?;
         span.within(base, offset, len, mask, offsets)
     }
 
     /// An address that is the same for all lanes, and memory that is too: one read.
-    fn load_fixed(
-        &mut self,
-        regs: &mut Regs,
-        access: &Access,
-        mask: u32,
-        hint: u32,
-    ) -> Result<(), Trouble> {
+    fn load_fixed(&mut self, regs: &mut Regs, access: &Access, mask: u32) -> Result<(), Trouble> {
         let size = access.element.size();
         let first = mask.trailing_zeros() as usize & 31;
         let len = size * access.count;
-        let spot = self.spot(access.place, first, access.offset, len, false, hint)?;
+        let spot = self.spot(access.place, first, access.offset, len, false)?;
         for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
             if *slot == NONE {
                 continue;
@@ -185,19 +177,12 @@ impl View<'_, '_> {
         Ok(())
     }
 
-    fn load_all(
-        &mut self,
-        regs: &mut Regs,
-        o: &Operands,
-        access: &Access,
-        mask: u32,
-        hint: u32,
-    ) -> bool {
+    fn load_all(&mut self, regs: &mut Regs, o: &Operands, access: &Access, mask: u32) -> bool {
         let size = access.element.size();
         let len = size * access.count;
         let at = (access.place, base(regs, o, access.base), access.offset);
         let mut offsets = [0; WARP];
-        let Some(within) = self.all(at, (len, false), mask, hint, &mut offsets) else {
+        let Some(within) = self.all(at, (len, false), mask, &mut offsets) else {
             return false;
         };
         for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
@@ -214,19 +199,12 @@ impl View<'_, '_> {
         true
     }
 
-    fn store_all(
-        &mut self,
-        regs: &Regs,
-        o: &Operands,
-        access: &Access,
-        mask: u32,
-        hint: u32,
-    ) -> bool {
+    fn store_all(&mut self, regs: &Regs, o: &Operands, access: &Access, mask: u32) -> bool {
         let size = access.element.size();
         let len = size * access.count;
         let at = (access.place, base(regs, o, access.base), access.offset);
         let mut offsets = [0; WARP];
-        let Some(within) = self.all(at, (len, true), mask, hint, &mut offsets) else {
+        let Some(within) = self.all(at, (len, true), mask, &mut offsets) else {
             return false;
         };
         for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
@@ -245,17 +223,16 @@ impl View<'_, '_> {
         o: &Operands,
         access: &Access,
         mask: u32,
-        hint: u32,
     ) -> Result<(), Trouble> {
         if access.fixed && access.place != Place::Local {
-            return self.load_fixed(regs, access, mask, hint);
+            return self.load_fixed(regs, access, mask);
         }
         // What is ordered is read as an atomic.
         let is_quick = !(access.ordered && leaves_block(access.place));
-        if is_quick && self.load_all(regs, o, access, mask, hint) {
+        if is_quick && self.load_all(regs, o, access, mask) {
             return Ok(());
         }
-        self.load_singly(regs, o, access, mask, hint)
+        self.load_singly(regs, o, access, mask)
     }
 
     fn load_singly(
@@ -264,32 +241,23 @@ impl View<'_, '_> {
         o: &Operands,
         access: &Access,
         mask: u32,
-        hint: u32,
     ) -> Result<(), Trouble> {
         let size = access.element.size();
         let len = size * access.count;
         let (class, order) = (class(access.element), order(access, false));
-        let mut trouble = None;
         // A destination may be the register of the addresses.
         let addresses = addresses(regs, o, access.base, access.offset);
-        each(mask, |lane| {
-            if trouble.is_some() {
-                return;
-            }
-            match self.spot(access.place, lane, addresses[lane], len, false, hint) {
-                Ok(spot) => {
-                    for part in 0..access.count {
-                        let slot = access.slots[part as usize];
-                        if slot != NONE {
-                            let value = self.get(&spot, (part * size) as usize, size, order);
-                            regs.put(slot, class, lane, widen(access.element, value));
-                        }
-                    }
+        for lane in lanes_of(mask) {
+            let spot = self.spot(access.place, lane, addresses[lane], len, false)?;
+            for part in 0..access.count {
+                let slot = access.slots[part as usize];
+                if slot != NONE {
+                    let value = self.get(&spot, (part * size) as usize, size, order);
+                    regs.put(slot, class, lane, widen(access.element, value));
                 }
-                Err(found) => trouble = Some(found),
             }
-        });
-        trouble.map_or(Ok(()), Err)
+        }
+        Ok(())
     }
 
     fn get(&self, spot: &Spot, at: usize, size: u32, order: Ordering) -> u64 {
@@ -307,57 +275,40 @@ impl View<'_, '_> {
         o: &Operands,
         access: &Access,
         mask: u32,
-        hint: u32,
     ) -> Result<(), Trouble> {
         let is_quick = !(access.ordered && leaves_block(access.place));
-        if is_quick && self.store_all(regs, o, access, mask, hint) {
+        if is_quick && self.store_all(regs, o, access, mask) {
             return Ok(());
         }
         let size = access.element.size();
         let len = size * access.count;
         let order = order(access, true);
         let class = class(access.element);
-        let mut trouble = None;
         let addresses = addresses(regs, o, access.base, access.offset);
-        each(mask, |lane| {
-            if trouble.is_some() {
-                return;
-            }
-            match self.spot(access.place, lane, addresses[lane], len, true, hint) {
-                Ok(spot) => {
-                    for part in 0..access.count {
-                        let value = regs.get(access.slots[part as usize], class, lane);
-                        let at = (part * size) as usize;
-                        match &spot {
-                            Spot::Global(checked) => {
-                                host::store(*checked, at, size, value, order);
-                            }
-                            Spot::Shared(offset) => put(self.shared, offset + at, size, value),
-                            Spot::Local(offset) => put(self.local, offset + at, size, value),
-                            Spot::Param(_) => {}
-                        }
-                    }
+        for lane in lanes_of(mask) {
+            let spot = self.spot(access.place, lane, addresses[lane], len, true)?;
+            for part in 0..access.count {
+                let value = regs.get(access.slots[part as usize], class, lane);
+                let at = (part * size) as usize;
+                match &spot {
+                    Spot::Global(checked) => host::store(*checked, at, size, value, order),
+                    Spot::Shared(offset) => put(self.shared, offset + at, size, value),
+                    Spot::Local(offset) => put(self.local, offset + at, size, value),
+                    Spot::Param(_) => {}
                 }
-                Err(found) => trouble = Some(found),
             }
-        });
-        trouble.map_or(Ok(()), Err)
+        }
+        Ok(())
     }
 
     /// One byte at a generic address.
-    pub(super) fn byte(&mut self, lane: usize, address: u64, hint: u32) -> Result<u8, Trouble> {
-        Ok(self.read(lane, address, 1, hint)? as u8)
+    pub(super) fn byte(&mut self, lane: usize, address: u64) -> Result<u8, Trouble> {
+        Ok(self.read(lane, address, 1)? as u8)
     }
 
     /// A number of 1 to 8 bytes at a generic address.
-    pub(super) fn read(
-        &mut self,
-        lane: usize,
-        address: u64,
-        len: u32,
-        hint: u32,
-    ) -> Result<u64, Trouble> {
-        let spot = self.spot(Place::Generic, lane, address, len, false, hint)?;
+    pub(super) fn read(&mut self, lane: usize, address: u64, len: u32) -> Result<u64, Trouble> {
+        let spot = self.spot(Place::Generic, lane, address, len, false)?;
         Ok(self.get(&spot, 0, len, Ordering::Relaxed))
     }
 }

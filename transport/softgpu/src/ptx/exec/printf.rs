@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::sync::Arc;
 
-use super::super::alu::{Regs, each};
+use super::super::alu::{Regs, lanes_of};
 use super::super::program::{CallSite, Passed, Target};
 use super::Trouble;
 use super::block::Block;
@@ -29,11 +29,8 @@ pub(super) fn builtin(
     let base = warp.frame(fragment.frame).map_or(0, |frame| frame.local);
     let sink = worker.launch.sink;
     let heap = worker.heap;
-    let mut outcome = Ok(());
-    each(fragment.mask, |lane| {
-        if outcome.is_err() {
-            return;
-        }
+    worker.reach.hint = fragment.pc;
+    for lane in lanes_of(fragment.mask) {
         let stride = warp.stride;
         let place = |offset: u32| lane * stride as usize + (base + offset) as usize;
         let mut arguments = [0; 4];
@@ -53,43 +50,41 @@ pub(super) fn builtin(
         let mut reader = Reader {
             view: &mut view,
             lane,
-            hint: fragment.pc,
         };
         let [first, second, third, fourth] = arguments;
-        let result = match site.target {
-            Target::AssertFail => Err(reader.assertion([first, second, fourth], third as u32)),
-            Target::Malloc => Ok(heap.allocate(first)),
+        let value = match site.target {
+            Target::AssertFail => {
+                return Err(reader.assertion([first, second, fourth], third as u32));
+            }
+            Target::Malloc => heap.allocate(first),
             Target::SetConditional => {
                 conditional::set(first, second as u32);
-                Ok(0)
+                0
             }
-            Target::Free if heap.release(first) => Ok(0),
-            Target::Free => Err(Trouble::illegal(first, 1, true)),
-            _ => reader.format(first, second).map(|(text, count)| {
+            Target::Free if heap.release(first) => 0,
+            Target::Free => return Err(Trouble::illegal(first, 1, true)),
+            _ => {
+                let (text, count) = reader.format(first, second)?;
                 if let Some(sink) = sink {
                     sink.print(&text);
                 }
                 u64::from(count)
-            }),
+            }
         };
-        match result {
-            Ok(value) => match site.returns.first() {
-                Some(Passed::Slot(slot, class)) => regs.put(*slot, *class, lane, value),
-                Some(Passed::Memory { offset, size }) => {
-                    put(&mut warp.local, place(*offset), (*size).min(8), value);
-                }
-                None => {}
-            },
-            Err(trouble) => outcome = Err(trouble),
+        match site.returns.first() {
+            Some(Passed::Slot(slot, class)) => regs.put(*slot, *class, lane, value),
+            Some(Passed::Memory { offset, size }) => {
+                put(&mut warp.local, place(*offset), (*size).min(8), value);
+            }
+            None => {}
         }
-    });
-    outcome
+    }
+    Ok(())
 }
 
 struct Reader<'r, 'v, 'm> {
     view: &'r mut View<'v, 'm>,
     lane: usize,
-    hint: u32,
 }
 
 /// A conversion of a format string.
@@ -129,7 +124,7 @@ impl Reader<'_, '_, '_> {
         let mut out = Vec::new();
         while out.len() < MAX_TEXT {
             let at = address.wrapping_add(out.len() as u64);
-            match self.view.byte(self.lane, at, self.hint)? {
+            match self.view.byte(self.lane, at)? {
                 0 => break,
                 byte => out.push(byte),
             }
@@ -140,7 +135,7 @@ impl Reader<'_, '_, '_> {
     /// A value of the argument buffer, which is laid out like a structure.
     fn value(&mut self, at: &mut u64, size: u32) -> Result<u64, Trouble> {
         *at = at.next_multiple_of(u64::from(size));
-        let value = self.view.read(self.lane, *at, size, self.hint)?;
+        let value = self.view.read(self.lane, *at, size)?;
         *at += u64::from(size);
         Ok(value)
     }

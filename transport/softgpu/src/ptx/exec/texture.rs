@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::super::alu::half::Half;
-use super::super::alu::{Regs, each};
+use super::super::alu::{Regs, lanes_of};
 use super::super::program::{Beyond, Inst, NONE, Query, Reading, Sampling, SurfaceAccess};
 use super::super::texture::{AddressMode, Channel, Image, Plane, Texture};
 use super::super::types::Class;
@@ -19,7 +19,6 @@ type Texel = [u32; 4];
 struct Sampler<'s, 'm> {
     reach: &'s mut Reach<'m>,
     texture: &'s Texture,
-    hint: u32,
 }
 
 /// Reads a channel of the element at `address`, which was checked to be there: its bits, sign-extended.
@@ -104,7 +103,7 @@ impl Sampler<'_, '_> {
         let address = plane.address + z * plane.slice + y * plane.pitch + x * u64::from(len);
         let bytes = self
             .reach
-            .check(address, len.into(), false, self.hint)
+            .check(address, len.into(), false)
             .ok_or(Trouble::illegal(address, len, false))?;
         let mut texel = [0; 4];
         let size = image.channel.size() as usize;
@@ -234,13 +233,9 @@ pub(super) fn sample(
     inst: &Inst,
     sampling: &Sampling,
     mask: u32,
-    hint: u32,
 ) -> Result<(), Trouble> {
     let axes = sampling.axes as usize;
-    for lane in 0..32 {
-        if mask >> lane & 1 == 0 {
-            continue;
-        }
+    for lane in lanes_of(mask) {
         reach.lane = lane;
         let handle = regs.wide(inst.o.a)[lane];
         let texture = reach
@@ -249,7 +244,6 @@ pub(super) fn sample(
         let mut sampler = Sampler {
             reach: &mut *reach,
             texture: &texture,
-            hint,
         };
         let mut exact = [0_i64; 3];
         let mut at = [0.0_f32; 3];
@@ -312,10 +306,7 @@ pub(super) fn query(
     query: Query,
     mask: u32,
 ) -> Result<(), Trouble> {
-    for lane in 0..32 {
-        if mask >> lane & 1 == 0 {
-            continue;
-        }
+    for lane in lanes_of(mask) {
         reach.lane = lane;
         let handle = regs.wide(inst.o.a)[lane];
         let image = match reach.texture(handle) {
@@ -374,59 +365,51 @@ pub(super) fn surface(
     inst: &Inst,
     access: &SurfaceAccess,
     mask: u32,
-    hint: u32,
 ) -> Result<(), Trouble> {
     let (order, size, write) = (Ordering::Relaxed, access.size, access.write);
-    let mut outcome = Ok(());
-    each(mask, |lane| {
-        let mut one = || {
-            reach.lane = lane;
-            let handle = regs.wide(inst.o.a)[lane];
-            let image = reach
-                .surface(handle)
-                .ok_or(Trouble::illegal(handle, 8, write))?;
-            let at = |slot: u32| match slot {
-                NONE => 0,
-                slot => i64::from(regs.narrow(slot)[lane] as i32),
+    for lane in lanes_of(mask) {
+        reach.lane = lane;
+        let handle = regs.wide(inst.o.a)[lane];
+        let image = reach
+            .surface(handle)
+            .ok_or(Trouble::illegal(handle, 8, write))?;
+        let at = |slot: u32| match slot {
+            NONE => 0,
+            slot => i64::from(regs.narrow(slot)[lane] as i32),
+        };
+        let [x, y, z] = access.coordinates.map(at);
+        let found = place(&image, access, (x, y, z))?;
+        let len = size * access.count;
+        let bytes = match found {
+            None => None,
+            Some(address) => Some(
+                reach
+                    .check(address, len.into(), write)
+                    .ok_or(Trouble::illegal(address, len, write))?,
+            ),
+        };
+        for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
+            if *slot == NONE {
+                continue;
+            }
+            let offset = part * size as usize;
+            let class = if size == 8 {
+                Class::Wide
+            } else {
+                Class::Narrow
             };
-            let [x, y, z] = access.coordinates.map(at);
-            let found = place(&image, access, (x, y, z))?;
-            let len = size * access.count;
-            let bytes = match found {
-                None => None,
-                Some(address) => Some(
-                    reach
-                        .check(address, len.into(), write, hint)
-                        .ok_or(Trouble::illegal(address, len, write))?,
-                ),
-            };
-            for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
-                if *slot == NONE {
-                    continue;
-                }
-                let offset = part * size as usize;
-                let class = if size == 8 {
-                    Class::Wide
-                } else {
-                    Class::Narrow
-                };
-                let value = regs.get(*slot, class, lane);
-                match (write, bytes) {
-                    (true, None) => {}
-                    (false, None) => regs.put(*slot, class, lane, 0),
-                    (true, Some(at)) => host::store(at, offset, size, value, order),
-                    (false, Some(at)) => {
-                        regs.put(*slot, class, lane, host::load(at, offset, size, order));
-                    }
+            let value = regs.get(*slot, class, lane);
+            match (write, bytes) {
+                (true, None) => {}
+                (false, None) => regs.put(*slot, class, lane, 0),
+                (true, Some(at)) => host::store(at, offset, size, value, order),
+                (false, Some(at)) => {
+                    regs.put(*slot, class, lane, host::load(at, offset, size, order));
                 }
             }
-            Ok(())
-        };
-        if outcome.is_ok() {
-            outcome = one();
         }
-    });
-    outcome
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -483,7 +466,6 @@ mod tests {
         let mut sampler = Sampler {
             reach: &mut reach,
             texture: &texture,
-            hint: 0,
         };
         let far = [1e30, 1e30, 0.0];
         let read = sampler.level(&plane, far, 2).expect("an element");

@@ -1,6 +1,6 @@
 //! Atomics and copies of a warp.
 
-use super::super::alu::{Operands, Regs, WARP, each};
+use super::super::alu::{Operands, Regs, WARP, each, lanes_of};
 use super::super::program::{AtomicAccess, NONE, Place};
 use super::Trouble;
 use super::bytes::{get, put, widen};
@@ -14,42 +14,32 @@ impl View<'_, '_> {
         o: &Operands,
         access: &AtomicAccess,
         mask: u32,
-        hint: u32,
     ) -> Result<(), Trouble> {
-        if access.place == Place::Shared && self.atomic_shared(regs, o, access, mask, hint) {
+        if access.place == Place::Shared && self.atomic_shared(regs, o, access, mask) {
             return Ok(());
         }
         let size = access.element.size();
         let class = class(access.element);
         let addresses = addresses(regs, o, access.base, access.offset);
-        let mut trouble = None;
-        each(mask, |lane| {
-            if trouble.is_some() {
-                return;
-            }
+        for lane in lanes_of(mask) {
             let address = addresses[lane];
             let (b, c) = (regs.get(o.b, class, lane), regs.get(o.c, class, lane));
-            let before = match self.spot(access.place, lane, address, size, true, hint) {
-                Ok(Spot::Global(checked)) => global(access, checked, b, c),
-                Ok(Spot::Shared(at)) => {
+            let before = match self.spot(access.place, lane, address, size, true)? {
+                Spot::Global(checked) => global(access, checked, b, c),
+                Spot::Shared(at) => {
                     let old = get(self.shared, at, size);
                     put(self.shared, at, size, (access.update)(old, b, c));
                     old
                 }
-                Ok(Spot::Local(_) | Spot::Param(_)) => {
-                    trouble = Some(Trouble::illegal(address, size, true));
-                    return;
-                }
-                Err(found) => {
-                    trouble = Some(found);
-                    return;
+                Spot::Local(_) | Spot::Param(_) => {
+                    return Err(Trouble::illegal(address, size, true));
                 }
             };
             if o.d != NONE {
                 regs.put(o.d, class, lane, widen(access.element, before));
             }
-        });
-        trouble.map_or(Ok(()), Err)
+        }
+        Ok(())
     }
 
     /// Atomics on shared memory, which no other thread of the host has; false: not all are within it.
@@ -59,12 +49,11 @@ impl View<'_, '_> {
         o: &Operands,
         access: &AtomicAccess,
         mask: u32,
-        hint: u32,
     ) -> bool {
         let size = access.element.size();
         let at = (access.place, base(regs, o, access.base), access.offset);
         let mut offsets = [0; WARP];
-        let Some(within) = self.all(at, (size, true), mask, hint, &mut offsets) else {
+        let Some(within) = self.all(at, (size, true), mask, &mut offsets) else {
             return false;
         };
         // The most frequent one.
@@ -91,25 +80,14 @@ impl View<'_, '_> {
     }
 
     /// cp.async: `copied` bytes from global to shared memory, zeros up to `size`.
-    pub(super) fn copy(
-        &mut self,
-        regs: &Regs,
-        o: &Operands,
-        mask: u32,
-        hint: u32,
-    ) -> Result<(), Trouble> {
-        let mut trouble = None;
-        each(mask, |lane| {
-            if trouble.is_some() {
-                return;
-            }
+    pub(super) fn copy(&mut self, regs: &Regs, o: &Operands, mask: u32) -> Result<(), Trouble> {
+        for lane in lanes_of(mask) {
             let size = regs.narrow(o.b)[lane];
             let copied = regs.narrow(o.c)[lane].min(size);
             let (to, from) = (regs.wide(o.d)[lane], regs.wide(o.a)[lane]);
-            let result = self.copy_lane(lane, to, from, size, copied, hint);
-            trouble = result.err();
-        });
-        trouble.map_or(Ok(()), Err)
+            self.copy_lane(lane, to, from, size, copied)?;
+        }
+        Ok(())
     }
 
     fn copy_lane(
@@ -119,9 +97,8 @@ impl View<'_, '_> {
         from: u64,
         size: u32,
         copied: u32,
-        hint: u32,
     ) -> Result<(), Trouble> {
-        let Spot::Shared(at) = self.spot(Place::Shared, lane, to, size, true, hint)? else {
+        let Spot::Shared(at) = self.spot(Place::Shared, lane, to, size, true)? else {
             return Err(Trouble::illegal(to, size, true));
         };
         // Words where that can be, as sizes and addresses are multiples of 4.
@@ -132,7 +109,7 @@ impl View<'_, '_> {
         };
         for offset in (0..size).step_by(step as usize) {
             let value = if offset < copied {
-                self.read(lane, from.wrapping_add(u64::from(offset)), step, hint)?
+                self.read(lane, from.wrapping_add(u64::from(offset)), step)?
             } else {
                 0
             };

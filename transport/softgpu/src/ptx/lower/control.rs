@@ -2,30 +2,26 @@
 
 use std::sync::Arc;
 
-use super::super::ast::{Instruction, Operand};
+use super::super::ast::Operand;
 use super::super::error::PtxError;
 use super::super::program::{BarrierKind, CallSite, NONE, Op, Passed, Program, Target};
 use super::super::types::{Class, Type};
+use super::Lower;
 use super::scope::Declared;
-use super::{Lower, Modifiers};
 
-impl<'m> Lower<'m> {
-    pub(super) fn control(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<bool, PtxError> {
-        match instruction.opcode.as_str() {
+impl Lower<'_> {
+    pub(super) fn control(&mut self) -> Result<bool, PtxError> {
+        match self.instruction.opcode.as_str() {
             "bra" => {
-                modifiers.take("uni");
-                let label = self.label(instruction, 0)?;
+                self.modifiers.take("uni");
+                let label = self.label(0)?;
                 self.jump(vec![label], |_| Op::Jump(0), [0; 5]);
             }
             "brx" => {
-                modifiers.take("idx");
-                modifiers.take("uni");
-                let a = self.source(instruction, 0, Type::U32)?;
-                let name = self.label(instruction, 1)?;
+                self.modifiers.take("idx");
+                self.modifiers.take("uni");
+                let a = self.source(0, Type::U32)?;
+                let name = self.label(1)?;
                 let labels = self
                     .scopes
                     .targets(&name)
@@ -37,34 +33,34 @@ impl<'m> Lower<'m> {
                 );
             }
             "call" => {
-                modifiers.take("uni");
-                self.call(instruction)?;
+                self.modifiers.take("uni");
+                self.call()?;
             }
             "ret" => {
-                modifiers.take("uni");
+                self.modifiers.take("uni");
                 self.emit(Op::Return, [0; 5]);
             }
             "exit" => self.emit(Op::Exit, [0; 5]),
             "trap" | "brkpt" => self.emit(Op::Trap, [0; 5]),
             "nanosleep" => {
-                modifiers.ty();
+                self.modifiers.ty();
                 self.emit(Op::Pause, [0; 5]);
             }
-            "bar" | "barrier" => return self.barrier(instruction, modifiers),
+            "bar" | "barrier" => return self.barrier(),
             // Without clusters and dependent launches there is nobody to notify or to wait for.
             "griddepcontrol" => {
-                modifiers.any(&["wait", "launch_dependents"]);
+                self.modifiers.any(&["wait", "launch_dependents"]);
             }
-            "pmevent" => modifiers.0.clear(),
+            "pmevent" => self.modifiers.0.clear(),
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    fn label(&self, instruction: &'m Instruction, at: usize) -> Result<String, PtxError> {
-        match self.operand(instruction, at)? {
+    fn label(&self, at: usize) -> Result<String, PtxError> {
+        match self.operand(at)? {
             Operand::Name(name) => Ok(name.clone()),
-            _ => Err(self.unsupported(instruction, "a target that is no label")),
+            _ => Err(self.unsupported("a target that is no label")),
         }
     }
 
@@ -107,8 +103,8 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    fn call(&mut self, instruction: &'m Instruction) -> Result<(), PtxError> {
-        let mut operands = instruction.operands.iter();
+    fn call(&mut self) -> Result<(), PtxError> {
+        let mut operands = self.instruction.operands.iter();
         let mut next = operands.next();
         let mut returns = Vec::new();
         if let Some(Operand::List(list)) = next {
@@ -118,7 +114,7 @@ impl<'m> Lower<'m> {
             next = operands.next();
         }
         let Some(Operand::Name(name)) = next else {
-            return Err(self.unsupported(instruction, "a call of no function"));
+            return Err(self.unsupported("a call of no function"));
         };
         let mut params = Vec::new();
         if let Some(Operand::List(list)) = operands.next() {
@@ -174,30 +170,26 @@ impl<'m> Lower<'m> {
         Ok(Passed::Slot(slot, Class::Wide))
     }
 
-    fn barrier(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<bool, PtxError> {
-        modifiers.take("cta");
-        modifiers.take("aligned");
-        if modifiers.0.contains(&"warp") {
+    fn barrier(&mut self) -> Result<bool, PtxError> {
+        self.modifiers.take("cta");
+        self.modifiers.take("aligned");
+        if self.modifiers.0.contains(&"warp") {
             // bar.warp.sync is an instruction of the warp.
             return Ok(false);
         }
-        if modifiers.take("cluster") {
-            let op = match modifiers.any(&["arrive", "wait"]) {
+        if self.modifiers.take("cluster") {
+            let op = match self.modifiers.any(&["arrive", "wait"]) {
                 Some("arrive") => Op::ClusterArrive,
                 Some(_) => Op::ClusterWait,
-                None => return Err(self.unsupported(instruction, "no mode")),
+                None => return Err(self.unsupported("no mode")),
             };
-            modifiers.any(&["release", "relaxed", "acquire"]);
+            self.modifiers.any(&["release", "relaxed", "acquire"]);
             self.emit(op, [0; 5]);
             return Ok(true);
         }
-        let kind = match modifiers.any(&["sync", "arrive", "red"]) {
+        let kind = match self.modifiers.any(&["sync", "arrive", "red"]) {
             Some("arrive") => BarrierKind::Arrive,
-            Some("red") => match modifiers.any(&["popc", "and", "or"]) {
+            Some("red") => match self.modifiers.any(&["popc", "and", "or"]) {
                 Some("popc") => BarrierKind::Count,
                 Some("and") => BarrierKind::And,
                 _ => BarrierKind::Or,
@@ -210,18 +202,18 @@ impl<'m> Lower<'m> {
             BarrierKind::And | BarrierKind::Or => Some(Type::Pred),
         };
         // Of a reduction the result is the first operand, the predicate the last one.
-        let (mut first, mut last) = (0, instruction.operands.len());
+        let (mut first, mut last) = (0, self.instruction.operands.len());
         let (mut d, mut c) = (NONE, 0);
         if let Some(ty) = result {
-            modifiers.ty();
+            self.modifiers.ty();
             (first, last) = (1, last.saturating_sub(1));
-            d = self.destination(instruction, 0, ty)?;
-            c = self.source(instruction, last, Type::Pred)?;
+            d = self.destination(0, ty)?;
+            c = self.source(last, Type::Pred)?;
         }
-        let a = self.source(instruction, first, Type::U32)?;
+        let a = self.source(first, Type::U32)?;
         // An arrival names the threads that it is for.
         let b = if first + 1 < last || kind == BarrierKind::Arrive {
-            self.source(instruction, first + 1, Type::U32)?
+            self.source(first + 1, Type::U32)?
         } else {
             NONE
         };

@@ -3,10 +3,9 @@
 use super::super::alu::half::Half;
 use super::super::alu::round::Mode;
 use super::super::alu::{Exec, float};
-use super::super::ast::Instruction;
 use super::super::error::PtxError;
 use super::super::types::{Class, Type};
-use super::{Lower, Modifiers};
+use super::Lower;
 
 fn arity(op: &str) -> Option<usize> {
     Some(match op {
@@ -18,28 +17,25 @@ fn arity(op: &str) -> Option<usize> {
     })
 }
 
-impl<'m> Lower<'m> {
-    pub(super) fn floating(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<bool, PtxError> {
-        let Some(arity) = arity(&instruction.opcode) else {
+impl Lower<'_> {
+    pub(super) fn floating(&mut self) -> Result<bool, PtxError> {
+        let Some(arity) = arity(&self.instruction.opcode) else {
             return Ok(false);
         };
-        let Some(ty) = modifiers.0.iter().find_map(|word| Type::parse(word)) else {
+        let Some(ty) = self.modifiers.0.iter().find_map(|word| Type::parse(word)) else {
             return Ok(false);
         };
-        modifiers.ty();
-        let ftz = modifiers.take("ftz");
-        let sat = modifiers.take("sat");
-        let nan = modifiers.take("NaN");
-        let mode = modifiers
+        self.modifiers.ty();
+        let ftz = self.modifiers.take("ftz");
+        let sat = self.modifiers.take("sat");
+        let nan = self.modifiers.take("NaN");
+        let mode = self
+            .modifiers
             .any(&["rn", "rz", "rm", "rp"])
             .and_then(Mode::parse);
         // .approx and .full: the exact function is within their error.
-        modifiers.any(&["approx", "full"]);
-        let mut op = match instruction.opcode.as_str() {
+        self.modifiers.any(&["approx", "full"]);
+        let mut op = match self.instruction.opcode.as_str() {
             // Without a carry from before sm_20, mad is fma.
             "mad" => "fma".to_owned(),
             other => other.to_owned(),
@@ -47,15 +43,16 @@ impl<'m> Lower<'m> {
         if nan {
             op.push_str(".NaN");
         }
-        if modifiers.take("relu") {
+        if self.modifiers.take("relu") {
             op.push_str(".relu");
         }
-        let wrong = |this: &Self| this.unsupported(instruction, &format!("type {ty:?}"));
+        let wrong = |this: &Self| this.unsupported(&format!("type {ty:?}"));
         let mut code = None;
         let exec: Option<Exec> = match (op.as_str(), ty) {
             ("copysign", Type::F32 | Type::F64) => Some(float::copysign(ty == Type::F64)),
             ("testp", Type::F32 | Type::F64) => {
-                let test = modifiers
+                let test = self
+                    .modifiers
                     .any(&[
                         "finite",
                         "infinite",
@@ -102,10 +99,10 @@ impl<'m> Lower<'m> {
             "testp" => Type::Pred,
             _ => ty,
         };
-        let d = self.destination(instruction, 0, result)?;
+        let d = self.destination(0, result)?;
         let mut slots = [0; 4];
         for (at, slot) in slots.iter_mut().enumerate().take(arity) {
-            *slot = self.source(instruction, at + 1, ty)?;
+            *slot = self.source(at + 1, ty)?;
         }
         if let Some(code) = code {
             slots[3] = self.constant(code, Class::Narrow);

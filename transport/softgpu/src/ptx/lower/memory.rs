@@ -7,8 +7,8 @@ use super::super::exec::atomic;
 use super::super::module::layout;
 use super::super::program::{Access, AtomicAccess, Element, NONE, Op, Place, Special};
 use super::super::types::{Class, Space, Type, window};
+use super::Lower;
 use super::scope::Declared;
-use super::{Lower, Modifiers};
 
 /// An address: slot and class of the base, offset, and where it leads.
 struct Address {
@@ -34,28 +34,24 @@ fn element(ty: Type) -> Option<Element> {
 }
 
 impl<'m> Lower<'m> {
-    pub(super) fn memory(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<bool, PtxError> {
-        match instruction.opcode.as_str() {
-            "ld" | "ldu" => self.load(instruction, modifiers)?,
-            "st" => self.store(instruction, modifiers)?,
-            "atom" => self.atomic(instruction, modifiers, true)?,
-            "red" => self.atomic(instruction, modifiers, false)?,
-            "cvta" => self.cvta(instruction, modifiers)?,
-            "isspacep" => self.isspacep(instruction, modifiers)?,
-            "cp" => self.copy(instruction, modifiers)?,
+    pub(super) fn memory(&mut self) -> Result<bool, PtxError> {
+        match self.instruction.opcode.as_str() {
+            "ld" | "ldu" => self.load()?,
+            "st" => self.store()?,
+            "atom" => self.atomic(true)?,
+            "red" => self.atomic(false)?,
+            "cvta" => self.cvta()?,
+            "isspacep" => self.isspacep()?,
+            "cp" => self.copy()?,
             "membar" | "fence" => {
-                modifiers.0.clear();
+                self.modifiers.0.clear();
                 self.emit(Op::Fence, [0; 5]);
             }
             // Advice to caches.
-            "prefetch" | "prefetchu" | "applypriority" | "discard" => modifiers.0.clear(),
+            "prefetch" | "prefetchu" | "applypriority" | "discard" => self.modifiers.0.clear(),
             "createpolicy" => {
-                modifiers.0.clear();
-                let d = self.destination(instruction, 0, Type::B64)?;
+                self.modifiers.0.clear();
+                let d = self.destination(0, Type::B64)?;
                 let none = self.constant(0, Class::Wide);
                 self.alu(bits::copy(Class::Wide), d, &[none]);
             }
@@ -128,15 +124,10 @@ impl<'m> Lower<'m> {
 
     /// An ld or st but for its registers: the access, the slot of the address's base, the type, and the operands that are
     /// loaded or stored. The address is operand `at`.
-    fn access(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-        at: usize,
-    ) -> Result<(Access, u32, Type, &'m [Operand]), PtxError> {
-        modifiers.drop_hints();
-        let space = modifiers.space().unwrap_or(Space::Generic);
-        let count = match modifiers.any(&["v2", "v4", "v8"]) {
+    fn access(&mut self, at: usize) -> Result<(Access, u32, Type, &'m [Operand]), PtxError> {
+        self.modifiers.drop_hints();
+        let space = self.modifiers.space().unwrap_or(Space::Generic);
+        let count = match self.modifiers.any(&["v2", "v4", "v8"]) {
             Some("v2") => 2,
             Some("v4") => 4,
             Some(_) => 8,
@@ -144,19 +135,17 @@ impl<'m> Lower<'m> {
         };
         // Relaxed ones of different blocks are no race either: each is an atomic.
         let orders = ["acquire", "release", "relaxed", "volatile", "mmio"];
-        let ordered = modifiers.any(&orders).is_some();
-        modifiers.any(&["cta", "cluster", "gpu", "sys"]);
-        modifiers.take("unified");
-        modifiers.take("mmio");
-        let ty = modifiers
-            .ty()
-            .ok_or_else(|| self.unsupported(instruction, "no type"))?;
-        let element = element(ty)
-            .ok_or_else(|| self.unsupported(instruction, &format!("memory of type {ty:?}")))?;
-        let address = self.address(self.operand(instruction, at)?, space)?;
-        let parts = self.parts_of(instruction, 1 - at)?;
+        let ordered = self.modifiers.any(&orders).is_some();
+        self.modifiers.any(&["cta", "cluster", "gpu", "sys"]);
+        self.modifiers.take("unified");
+        self.modifiers.take("mmio");
+        let ty = self.typed()?;
+        let element =
+            element(ty).ok_or_else(|| self.unsupported(&format!("memory of type {ty:?}")))?;
+        let address = self.address(self.operand(at)?, space)?;
+        let parts = self.parts_of(1 - at)?;
         if parts.len() != count as usize {
-            return Err(self.unsupported(instruction, "as many registers as elements are needed"));
+            return Err(self.unsupported("as many registers as elements are needed"));
         }
         let access = Access {
             place: address.place,
@@ -171,12 +160,8 @@ impl<'m> Lower<'m> {
         Ok((access, address.base, ty, parts))
     }
 
-    fn load(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<(), PtxError> {
-        let (mut access, base, ty, parts) = self.access(instruction, modifiers, 1)?;
+    fn load(&mut self) -> Result<(), PtxError> {
+        let (mut access, base, ty, parts) = self.access(1)?;
         for (slot, part) in access.slots.iter_mut().zip(parts) {
             if !matches!(part, Operand::Name(name) if name == "_") {
                 *slot = self.destination_of(part, ty)?;
@@ -210,14 +195,10 @@ impl<'m> Lower<'m> {
         end.is_some_and(|end| end <= size as u64) && offset.is_multiple_of(u64::from(len))
     }
 
-    fn store(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<(), PtxError> {
-        let (mut access, base, ty, parts) = self.access(instruction, modifiers, 0)?;
+    fn store(&mut self) -> Result<(), PtxError> {
+        let (mut access, base, ty, parts) = self.access(0)?;
         if access.place == Place::Param {
-            return Err(self.unsupported(instruction, "kernels cannot write their parameters"));
+            return Err(self.unsupported("kernels cannot write their parameters"));
         }
         for (slot, part) in access.slots.iter_mut().zip(parts) {
             *slot = self.source_of(part, ty)?;
@@ -226,25 +207,20 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    fn atomic(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-        returns: bool,
-    ) -> Result<(), PtxError> {
-        modifiers.drop_hints();
-        modifiers.any(&["relaxed", "acquire", "release", "acq_rel"]);
-        modifiers.any(&["cta", "cluster", "gpu", "sys"]);
-        let space = modifiers.space().unwrap_or(Space::Generic);
-        let op = modifiers
+    fn atomic(&mut self, returns: bool) -> Result<(), PtxError> {
+        self.modifiers.drop_hints();
+        self.modifiers
+            .any(&["relaxed", "acquire", "release", "acq_rel"]);
+        self.modifiers.any(&["cta", "cluster", "gpu", "sys"]);
+        let space = self.modifiers.space().unwrap_or(Space::Generic);
+        let op = self
+            .modifiers
             .any(&[
                 "exch", "cas", "add", "inc", "dec", "min", "max", "and", "or", "xor",
             ])
-            .ok_or_else(|| self.unsupported(instruction, "this operation"))?;
-        let ty = modifiers
-            .ty()
-            .ok_or_else(|| self.unsupported(instruction, "no type"))?;
-        let unknown = || self.unsupported(instruction, &format!("{op} of {ty:?}"));
+            .ok_or_else(|| self.unsupported("this operation"))?;
+        let ty = self.typed()?;
+        let unknown = || self.unsupported(&format!("{op} of {ty:?}"));
         let update = atomic::update(op, ty).ok_or_else(unknown)?;
         let update_global = atomic::update_global(op, ty).ok_or_else(unknown)?;
         let element = element(ty)
@@ -257,15 +233,15 @@ impl<'m> Lower<'m> {
             offset,
             place,
             ..
-        } = self.address(self.operand(instruction, at)?, space)?;
-        let d = if returns && !is_sink(instruction) {
-            self.destination(instruction, 0, ty)?
+        } = self.address(self.operand(at)?, space)?;
+        let d = if returns && !is_sink(self.instruction) {
+            self.destination(0, ty)?
         } else {
             NONE
         };
-        let b = self.source(instruction, at + 1, ty)?;
+        let b = self.source(at + 1, ty)?;
         let c = if op == "cas" {
-            self.source(instruction, at + 2, ty)?
+            self.source(at + 2, ty)?
         } else {
             0
         };
@@ -282,16 +258,12 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    fn cvta(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<(), PtxError> {
-        let to = modifiers.take("to");
-        let space = modifiers.space().unwrap_or(Space::Global);
-        modifiers.ty();
-        let d = self.destination(instruction, 0, Type::U64)?;
-        let a = self.source(instruction, 1, Type::U64)?;
+    fn cvta(&mut self) -> Result<(), PtxError> {
+        let to = self.modifiers.take("to");
+        let space = self.modifiers.space().unwrap_or(Space::Global);
+        self.modifiers.ty();
+        let d = self.destination(0, Type::U64)?;
+        let a = self.source(1, Type::U64)?;
         let base = match space {
             Space::Shared => window::SHARED,
             Space::Local => window::LOCAL,
@@ -308,14 +280,10 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    fn isspacep(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<(), PtxError> {
-        let space = modifiers.space().unwrap_or(Space::Global);
-        let d = self.destination(instruction, 0, Type::Pred)?;
-        let a = self.source(instruction, 1, Type::U64)?;
+    fn isspacep(&mut self) -> Result<(), PtxError> {
+        let space = self.modifiers.space().unwrap_or(Space::Global);
+        let d = self.destination(0, Type::Pred)?;
+        let a = self.source(1, Type::U64)?;
         let wanted = match space {
             Space::Shared => window::SHARED,
             Space::Local => window::LOCAL,
@@ -332,32 +300,35 @@ impl<'m> Lower<'m> {
     }
 
     /// cp.async: carried out at once, so that waiting for it is nothing.
-    fn copy(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<(), PtxError> {
-        if !modifiers.take("async")
-            || modifiers.0.contains(&"bulk")
-            || modifiers.0.contains(&"mbarrier")
+    fn copy(&mut self) -> Result<(), PtxError> {
+        if !self.modifiers.take("async")
+            || self.modifiers.0.contains(&"bulk")
+            || self.modifiers.0.contains(&"mbarrier")
         {
-            return Err(self.unsupported(instruction, "only cp.async without mbarrier"));
+            return Err(self.unsupported("only cp.async without mbarrier"));
         }
-        if modifiers
+        if self
+            .modifiers
             .any(&["commit_group", "wait_group", "wait_all"])
             .is_some()
         {
             return Ok(());
         }
         // The policy of the cache comes last.
-        let hinted = modifiers.0.contains(&"L2::cache_hint");
-        let operands = instruction.operands.len().saturating_sub(hinted.into());
-        modifiers.drop_hints();
-        if modifiers.space() != Some(Space::Shared) || modifiers.space() != Some(Space::Global) {
-            return Err(self.unsupported(instruction, "only from global to shared memory"));
+        let hinted = self.modifiers.0.contains(&"L2::cache_hint");
+        let operands = self
+            .instruction
+            .operands
+            .len()
+            .saturating_sub(hinted.into());
+        self.modifiers.drop_hints();
+        if self.modifiers.space() != Some(Space::Shared)
+            || self.modifiers.space() != Some(Space::Global)
+        {
+            return Err(self.unsupported("only from global to shared memory"));
         }
-        let to = self.address(self.operand(instruction, 0)?, Space::Shared)?;
-        let from = self.address(self.operand(instruction, 1)?, Space::Global)?;
+        let to = self.address(self.operand(0)?, Space::Shared)?;
+        let from = self.address(self.operand(1)?, Space::Global)?;
         let sum = |this: &mut Self, address: Address| {
             let base = this.fit(address.base, (address.class, Class::Wide), false)?;
             let offset = this.constant(address.offset, Class::Wide);
@@ -367,12 +338,12 @@ impl<'m> Lower<'m> {
         };
         let d = sum(self, to)?;
         let a = sum(self, from)?;
-        let Operand::Int(size @ (4 | 8 | 16)) = self.operand(instruction, 2)? else {
-            return Err(self.unsupported(instruction, "a size other than 4, 8 or 16"));
+        let Operand::Int(size @ (4 | 8 | 16)) = self.operand(2)? else {
+            return Err(self.unsupported("a size other than 4, 8 or 16"));
         };
         let b = self.constant(*size, Class::Narrow);
         let c = match operands {
-            4.. => self.source(instruction, 3, Type::U32)?,
+            4.. => self.source(3, Type::U32)?,
             _ => b,
         };
         self.emit(Op::CopyAsync, [d, a, b, c, 0]);

@@ -19,7 +19,7 @@ use super::ast::{Function, Instruction, Statement};
 use super::error::PtxError;
 use super::module::{Module, layout, shared_layout};
 use super::program::{Code, Inst, NONE, Op, Passed, Program, RESERVED_SHARED, Reading, Special};
-use super::types::{Class, window};
+use super::types::{Class, Type, window};
 use modifiers::Modifiers;
 use scope::Scopes;
 
@@ -133,6 +133,9 @@ pub(crate) struct Lower<'m> {
     unsettled: Vec<Unsettled>,
     fixups: Vec<(usize, String, usize)>,
     label_pcs: HashMap<(usize, String), u32>,
+    /// What is being decoded, with those of its modifiers that were not taken yet.
+    instruction: &'m Instruction,
+    modifiers: Modifiers<'m>,
     guard: (u32, u32),
     line: u32,
     carry: Option<u32>,
@@ -149,6 +152,14 @@ struct Unsettled {
 /// Slots from here on are constants, from `SPECIAL` on special registers, until `finish`.
 const CONSTANT: u32 = 1 << 29;
 const SPECIAL: u32 = 1 << 30;
+
+static BEFORE_THE_FIRST: Instruction = Instruction {
+    line: 0,
+    guard: None,
+    opcode: String::new(),
+    modifiers: Vec::new(),
+    operands: Vec::new(),
+};
 
 impl<'m> Lower<'m> {
     fn new(
@@ -201,6 +212,8 @@ impl<'m> Lower<'m> {
             unsettled: Vec::new(),
             fixups: Vec::new(),
             label_pcs: HashMap::new(),
+            instruction: &BEFORE_THE_FIRST,
+            modifiers: Modifiers(Vec::new()),
             guard: (NONE, 0),
             line: function.line,
             carry: None,
@@ -325,35 +338,41 @@ impl<'m> Lower<'m> {
     }
 
     fn instruction(&mut self, instruction: &'m Instruction) -> Result<(), PtxError> {
-        self.line = instruction.line;
+        (self.instruction, self.line) = (instruction, instruction.line);
         self.guard = (NONE, 0);
         if let Some((name, negated)) = &instruction.guard {
             let slot = self.predicate_named(name)?;
             self.guard = (slot, if *negated { u32::MAX } else { 0 });
         }
-        let mut modifiers = Modifiers(instruction.modifiers.iter().map(String::as_str).collect());
-        let done = self.arithmetic(instruction, &mut modifiers)?
-            || self.floating(instruction, &mut modifiers)?
-            || self.movement(instruction, &mut modifiers)?
-            || self.conversion(instruction, &mut modifiers)?
-            || self.memory(instruction, &mut modifiers)?
-            || self.control(instruction, &mut modifiers)?
-            || self.texture(instruction, &mut modifiers)?
-            || self.warp(instruction, &mut modifiers)?;
+        self.modifiers = Modifiers(instruction.modifiers.iter().map(String::as_str).collect());
+        let done = self.arithmetic()?
+            || self.floating()?
+            || self.movement()?
+            || self.conversion()?
+            || self.memory()?
+            || self.control()?
+            || self.texture()?
+            || self.warp()?;
         if !done {
-            return Err(self.unsupported(instruction, "the instruction"));
+            return Err(self.unsupported("the instruction"));
         }
         self.settle()?;
-        if let Some(left) = modifiers.0.first() {
-            return Err(self.unsupported(instruction, &format!("modifier .{left}")));
+        if let Some(left) = self.modifiers.0.first() {
+            return Err(self.unsupported(&format!("modifier .{left}")));
         }
         Ok(())
     }
 
-    pub(crate) fn unsupported(&self, instruction: &Instruction, what: &str) -> PtxError {
+    /// The next type, which has to be there.
+    fn typed(&mut self) -> Result<Type, PtxError> {
+        let ty = self.modifiers.ty();
+        ty.ok_or_else(|| self.unsupported("no type"))
+    }
+
+    pub(crate) fn unsupported(&self, what: &str) -> PtxError {
         PtxError::Unsupported {
-            line: instruction.line,
-            instruction: instruction.mnemonic(),
+            line: self.line,
+            instruction: self.instruction.mnemonic(),
             reason: what.to_owned(),
         }
     }

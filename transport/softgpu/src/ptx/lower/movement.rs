@@ -4,65 +4,57 @@ use super::super::alu::convert::Conversion;
 use super::super::alu::half::Half;
 use super::super::alu::round::Mode;
 use super::super::alu::{bits, compare, float};
-use super::super::ast::{Instruction, Operand};
+use super::super::ast::Operand;
 use super::super::error::PtxError;
 use super::super::program::NONE;
 use super::super::types::{Class, Type};
-use super::{Lower, Modifiers};
+use super::Lower;
 
 const COMPARISONS: [&str; 18] = [
     "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu",
     "geu", "num", "nan",
 ];
 
-impl<'m> Lower<'m> {
-    pub(super) fn movement(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<bool, PtxError> {
-        match instruction.opcode.as_str() {
-            "mov" => self.mov(instruction, modifiers)?,
+impl Lower<'_> {
+    pub(super) fn movement(&mut self) -> Result<bool, PtxError> {
+        match self.instruction.opcode.as_str() {
+            "mov" => self.mov()?,
             "selp" => {
-                let ty = modifiers.ty().unwrap_or(Type::B32);
+                let ty = self.modifiers.ty().unwrap_or(Type::B32);
                 let sources = [ty, ty, Type::Pred];
-                return self.finish_simple(instruction, Some(bits::selp(ty)), ty, &sources);
+                return self.finish_simple(Some(bits::selp(ty)), ty, &sources);
             }
             "slct" => {
-                let ftz = modifiers.take("ftz");
-                let ty = modifiers.ty().unwrap_or(Type::B32);
-                let by = modifiers.ty().unwrap_or(Type::S32);
+                let ftz = self.modifiers.take("ftz");
+                let ty = self.modifiers.ty().unwrap_or(Type::B32);
+                let by = self.modifiers.ty().unwrap_or(Type::S32);
                 let exec = matches!(by, Type::S32 | Type::F32)
                     .then(|| bits::slct(ty, by == Type::F32, ftz));
-                return self.finish_simple(instruction, exec, ty, &[ty, ty, by]);
+                return self.finish_simple(exec, ty, &[ty, ty, by]);
             }
-            "setp" | "set" => self.compare(instruction, modifiers)?,
+            "setp" | "set" => self.compare()?,
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    fn mov(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<(), PtxError> {
-        let ty = modifiers.ty().unwrap_or(Type::B32);
+    fn mov(&mut self) -> Result<(), PtxError> {
+        let ty = self.modifiers.ty().unwrap_or(Type::B32);
         if ty == Type::B128 {
-            return Err(self.unsupported(instruction, "128 bits"));
+            return Err(self.unsupported("128 bits"));
         }
-        let target = self.operand(instruction, 0)?;
+        let target = self.operand(0)?;
         let Operand::Vector(parts) = target else {
-            let d = self.destination(instruction, 0, ty)?;
-            let a = self.source(instruction, 1, ty)?;
+            let d = self.destination(0, ty)?;
+            let a = self.source(1, ty)?;
             self.alu(bits::copy(ty.class()), d, &[a]);
             return Ok(());
         };
-        let a = self.source(instruction, 1, ty)?;
-        let width = part_width(ty, parts.len())
-            .ok_or_else(|| self.unsupported(instruction, "parts of such a size"))?;
+        let a = self.source(1, ty)?;
+        let width =
+            part_width(ty, parts.len()).ok_or_else(|| self.unsupported("parts of such a size"))?;
         let exec = bits::unpack(width, ty.class())
-            .ok_or_else(|| self.unsupported(instruction, "parts of such a size"))?;
+            .ok_or_else(|| self.unsupported("parts of such a size"))?;
         let mut slots = Vec::new();
         for part in parts {
             slots.push(self.destination_of(part, part_type(width))?);
@@ -90,28 +82,23 @@ impl<'m> Lower<'m> {
         Ok(sum)
     }
 
-    fn compare(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<(), PtxError> {
-        let op = modifiers
+    fn compare(&mut self) -> Result<(), PtxError> {
+        let op = self
+            .modifiers
             .any(&COMPARISONS)
-            .ok_or_else(|| self.unsupported(instruction, "no comparison"))?;
-        let joined = modifiers.any(&["and", "or", "xor"]);
-        let ftz = modifiers.take("ftz");
-        let spread = if instruction.opcode == "set" {
-            modifiers.ty()
+            .ok_or_else(|| self.unsupported("no comparison"))?;
+        let joined = self.modifiers.any(&["and", "or", "xor"]);
+        let ftz = self.modifiers.take("ftz");
+        let spread = if self.instruction.opcode == "set" {
+            self.modifiers.ty()
         } else {
             None
         };
-        let ty = modifiers
-            .ty()
-            .ok_or_else(|| self.unsupported(instruction, "no type"))?;
-        let (d, inverse) = self.pair(instruction, spread.unwrap_or(Type::Pred))?;
+        let ty = self.typed()?;
+        let (d, inverse) = self.pair(spread.unwrap_or(Type::Pred))?;
         // The second destination must not see a guard that the first has changed.
-        let mut a = self.source(instruction, 1, ty)?;
-        let mut b = self.source(instruction, 2, ty)?;
+        let mut a = self.source(1, ty)?;
+        let mut b = self.source(2, ty)?;
         let mut compared = ty;
         if let Type::F16 | Type::BF16 = ty {
             compared = Type::F32;
@@ -119,11 +106,11 @@ impl<'m> Lower<'m> {
             if ftz && ty == Type::F16 {
                 (a, b) = (self.flushed(a), self.flushed(b));
             }
-            a = self.widened(instruction, ty, a)?;
-            b = self.widened(instruction, ty, b)?;
+            a = self.widened(ty, a)?;
+            b = self.widened(ty, b)?;
         }
         let exec = compare::compare(op, compared, ftz)
-            .ok_or_else(|| self.unsupported(instruction, &format!("{op} of {ty:?}")))?;
+            .ok_or_else(|| self.unsupported(&format!("{op} of {ty:?}")))?;
         let joining = match joined {
             Some(op) => {
                 let join = match op {
@@ -131,7 +118,7 @@ impl<'m> Lower<'m> {
                     "or" => bits::or,
                     _ => bits::xor,
                 };
-                let c = self.source(instruction, 3, Type::Pred)?;
+                let c = self.source(3, Type::Pred)?;
                 Some((join(Type::Pred), c))
             }
             None => None,
@@ -144,8 +131,7 @@ impl<'m> Lower<'m> {
         self.alu(exec, result, &[a, b]);
         let other = self.temporary(Class::Pred);
         if inverse != NONE {
-            let not = bits::not(Type::Pred)
-                .ok_or_else(|| self.unsupported(instruction, "two destinations"))?;
+            let not = bits::not(Type::Pred).ok_or_else(|| self.unsupported("two destinations"))?;
             self.alu(not, other, &[result]);
         }
         if let Some((exec, c)) = joining {
@@ -154,7 +140,7 @@ impl<'m> Lower<'m> {
         }
         let out = match spread {
             Some(ty) => compare::spread(ty)
-                .ok_or_else(|| self.unsupported(instruction, &format!("a result of {ty:?}")))?,
+                .ok_or_else(|| self.unsupported(&format!("a result of {ty:?}")))?,
             None => bits::copy(Class::Pred),
         };
         let guarded = self.guard;
@@ -183,12 +169,7 @@ impl<'m> Lower<'m> {
     }
 
     /// A 16-bit float as f32, exactly.
-    fn widened(
-        &mut self,
-        instruction: &'m Instruction,
-        from: Type,
-        a: u32,
-    ) -> Result<u32, PtxError> {
+    fn widened(&mut self, from: Type, a: u32) -> Result<u32, PtxError> {
         let conversion = Conversion {
             from,
             to: Type::F32,
@@ -199,7 +180,7 @@ impl<'m> Lower<'m> {
             relu: false,
         };
         let d = self.temporary(Class::Narrow);
-        self.convert(instruction, conversion, d, a)?;
+        self.convert(conversion, d, a)?;
         Ok(d)
     }
 }

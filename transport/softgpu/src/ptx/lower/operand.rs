@@ -1,7 +1,7 @@
 //! Operands into slots: registers, constants, special registers, addresses of symbols.
 
 use super::super::alu::bits;
-use super::super::ast::{Instruction, Operand};
+use super::super::ast::Operand;
 use super::super::error::PtxError;
 use super::super::program::{ClockKind, Op, RESERVED_SHARED, Special};
 use super::super::types::{Class, Type, window};
@@ -10,15 +10,11 @@ use super::{CONSTANT, Lower, SPECIAL, Unsettled};
 
 impl<'m> Lower<'m> {
     /// Operand `at`; an error if there are fewer.
-    pub(crate) fn operand(
-        &self,
-        instruction: &'m Instruction,
-        at: usize,
-    ) -> Result<&'m Operand, PtxError> {
-        instruction.operands.get(at).ok_or_else(|| {
+    pub(crate) fn operand(&self, at: usize) -> Result<&'m Operand, PtxError> {
+        self.instruction.operands.get(at).ok_or_else(|| {
             PtxError::syntax(
-                instruction.line,
-                format!("`{}` has too few operands", instruction.mnemonic()),
+                self.instruction.line,
+                format!("`{}` has too few operands", self.instruction.mnemonic()),
             )
         })
     }
@@ -104,12 +100,8 @@ impl<'m> Lower<'m> {
     }
 
     /// The parts of operand `at`: of a vector, or one.
-    pub(super) fn parts_of(
-        &self,
-        instruction: &'m Instruction,
-        at: usize,
-    ) -> Result<&'m [Operand], PtxError> {
-        Ok(match self.operand(instruction, at)? {
+    pub(super) fn parts_of(&self, at: usize) -> Result<&'m [Operand], PtxError> {
+        Ok(match self.operand(at)? {
             Operand::Vector(parts) => parts.as_slice(),
             single => std::slice::from_ref(single),
         })
@@ -124,13 +116,8 @@ impl<'m> Lower<'m> {
     }
 
     /// The slot of destination `at`, of type `ty`; `_` is a slot that nobody reads.
-    pub(crate) fn destination(
-        &mut self,
-        instruction: &'m Instruction,
-        at: usize,
-        ty: Type,
-    ) -> Result<u32, PtxError> {
-        let operand = self.operand(instruction, at)?;
+    pub(crate) fn destination(&mut self, at: usize, ty: Type) -> Result<u32, PtxError> {
+        let operand = self.operand(at)?;
         self.destination_of(operand, ty)
     }
 
@@ -160,13 +147,8 @@ impl<'m> Lower<'m> {
     }
 
     /// The slot of source `at`, read as `ty`.
-    pub(crate) fn source(
-        &mut self,
-        instruction: &'m Instruction,
-        at: usize,
-        ty: Type,
-    ) -> Result<u32, PtxError> {
-        let operand = self.operand(instruction, at)?;
+    pub(crate) fn source(&mut self, at: usize, ty: Type) -> Result<u32, PtxError> {
+        let operand = self.operand(at)?;
         self.source_of(operand, ty)
     }
 

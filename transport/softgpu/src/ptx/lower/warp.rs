@@ -1,37 +1,33 @@
 //! Instructions of which several lanes take part.
 
-use super::super::ast::{Instruction, Operand};
+use super::super::ast::Operand;
 use super::super::error::PtxError;
 use super::super::program::{NONE, Op, Reduce, Shuffle, WarpKind};
 use super::super::types::Type;
-use super::{Lower, Modifiers};
+use super::Lower;
 
-impl<'m> Lower<'m> {
-    pub(super) fn warp(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<bool, PtxError> {
-        match instruction.opcode.as_str() {
+impl Lower<'_> {
+    pub(super) fn warp(&mut self) -> Result<bool, PtxError> {
+        match self.instruction.opcode.as_str() {
             "activemask" => {
-                modifiers.ty();
-                let d = self.destination(instruction, 0, Type::B32)?;
+                self.modifiers.ty();
+                let d = self.destination(0, Type::B32)?;
                 self.emit(Op::ActiveMask, [d, 0, 0, 0, 0]);
             }
             "bar" => {
-                modifiers.take("warp");
-                modifiers.take("sync");
-                let x = self.source(instruction, 0, Type::B32)?;
+                self.modifiers.take("warp");
+                self.modifiers.take("sync");
+                let x = self.source(0, Type::B32)?;
                 self.emit(Op::Warp(WarpKind::Sync), [0, NONE, 0, 0, x]);
             }
-            "shfl" => self.shuffle(instruction, modifiers)?,
-            "vote" => self.vote(instruction, modifiers)?,
-            "match" => self.matching(instruction, modifiers)?,
-            "redux" => self.reduce(instruction, modifiers)?,
+            "shfl" => self.shuffle()?,
+            "vote" => self.vote()?,
+            "match" => self.matching()?,
+            "redux" => self.reduce()?,
             "elect" => {
-                modifiers.take("sync");
-                let (d, predicate) = self.pair(instruction, Type::B32)?;
-                let x = self.source(instruction, 1, Type::B32)?;
+                self.modifiers.take("sync");
+                let (d, predicate) = self.pair(Type::B32)?;
+                let x = self.source(1, Type::B32)?;
                 let kind = WarpKind::Elect { predicate };
                 self.emit(Op::Warp(kind), [d, NONE, 0, 0, x]);
             }
@@ -41,12 +37,8 @@ impl<'m> Lower<'m> {
     }
 
     /// `d|p` or `d`, which is of type `ty`.
-    pub(super) fn pair(
-        &mut self,
-        instruction: &'m Instruction,
-        ty: Type,
-    ) -> Result<(u32, u32), PtxError> {
-        Ok(match self.operand(instruction, 0)? {
+    pub(super) fn pair(&mut self, ty: Type) -> Result<(u32, u32), PtxError> {
+        Ok(match self.operand(0)? {
             Operand::Pair(d, p) => {
                 let d = self.destination_of(&Operand::Name(d.clone()), ty)?;
                 let p = Operand::Name(p.clone());
@@ -56,26 +48,22 @@ impl<'m> Lower<'m> {
         })
     }
 
-    fn shuffle(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<(), PtxError> {
-        let sync = modifiers.take("sync");
-        let mode = match modifiers.any(&["up", "down", "bfly", "idx"]) {
+    fn shuffle(&mut self) -> Result<(), PtxError> {
+        let sync = self.modifiers.take("sync");
+        let mode = match self.modifiers.any(&["up", "down", "bfly", "idx"]) {
             Some("up") => Shuffle::Up,
             Some("down") => Shuffle::Down,
             Some("bfly") => Shuffle::Butterfly,
             Some(_) => Shuffle::Index,
-            None => return Err(self.unsupported(instruction, "no mode")),
+            None => return Err(self.unsupported("no mode")),
         };
-        modifiers.ty();
-        let (d, predicate) = self.pair(instruction, Type::B32)?;
-        let a = self.source(instruction, 1, Type::B32)?;
-        let b = self.source(instruction, 2, Type::B32)?;
-        let c = self.source(instruction, 3, Type::B32)?;
+        self.modifiers.ty();
+        let (d, predicate) = self.pair(Type::B32)?;
+        let a = self.source(1, Type::B32)?;
+        let b = self.source(2, Type::B32)?;
+        let c = self.source(3, Type::B32)?;
         let x = if sync {
-            self.source(instruction, 4, Type::B32)?
+            self.source(4, Type::B32)?
         } else {
             NONE
         };
@@ -86,27 +74,23 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    fn vote(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<(), PtxError> {
-        let sync = modifiers.take("sync");
-        let kind = match modifiers.any(&["all", "any", "uni", "ballot"]) {
+    fn vote(&mut self) -> Result<(), PtxError> {
+        let sync = self.modifiers.take("sync");
+        let kind = match self.modifiers.any(&["all", "any", "uni", "ballot"]) {
             Some("all") => WarpKind::All,
             Some("any") => WarpKind::Any,
             Some("uni") => WarpKind::Uniform,
             Some(_) => WarpKind::Ballot,
-            None => return Err(self.unsupported(instruction, "no mode")),
+            None => return Err(self.unsupported("no mode")),
         };
-        let result = match modifiers.ty() {
+        let result = match self.modifiers.ty() {
             Some(Type::B32) => Type::B32,
             _ => Type::Pred,
         };
-        let d = self.destination(instruction, 0, result)?;
-        let a = self.source(instruction, 1, Type::Pred)?;
+        let d = self.destination(0, result)?;
+        let a = self.source(1, Type::Pred)?;
         let x = if sync {
-            self.source(instruction, 2, Type::B32)?
+            self.source(2, Type::B32)?
         } else {
             NONE
         };
@@ -114,18 +98,14 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    fn matching(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<(), PtxError> {
-        let all = modifiers.any(&["any", "all"]) == Some("all");
-        modifiers.take("sync");
-        let wide = modifiers.ty() == Some(Type::B64);
-        let (d, predicate) = self.pair(instruction, Type::B32)?;
+    fn matching(&mut self) -> Result<(), PtxError> {
+        let all = self.modifiers.any(&["any", "all"]) == Some("all");
+        self.modifiers.take("sync");
+        let wide = self.modifiers.ty() == Some(Type::B64);
+        let (d, predicate) = self.pair(Type::B32)?;
         let ty = if wide { Type::B64 } else { Type::B32 };
-        let a = self.source(instruction, 1, ty)?;
-        let x = self.source(instruction, 2, Type::B32)?;
+        let a = self.source(1, ty)?;
+        let x = self.source(2, Type::B32)?;
         let kind = if all {
             WarpKind::MatchAll { wide, predicate }
         } else {
@@ -135,14 +115,12 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    fn reduce(
-        &mut self,
-        instruction: &'m Instruction,
-        modifiers: &mut Modifiers<'_>,
-    ) -> Result<(), PtxError> {
-        modifiers.take("sync");
-        let op = modifiers.any(&["add", "min", "max", "and", "or", "xor"]);
-        let ty = modifiers.ty();
+    fn reduce(&mut self) -> Result<(), PtxError> {
+        self.modifiers.take("sync");
+        let op = self
+            .modifiers
+            .any(&["add", "min", "max", "and", "or", "xor"]);
+        let ty = self.modifiers.ty();
         let op = match (op, ty) {
             (Some("add"), Some(Type::U32 | Type::S32)) => Reduce::Add,
             (Some("min"), Some(Type::U32)) => Reduce::MinU,
@@ -152,11 +130,11 @@ impl<'m> Lower<'m> {
             (Some("and"), Some(Type::B32)) => Reduce::And,
             (Some("or"), Some(Type::B32)) => Reduce::Or,
             (Some("xor"), Some(Type::B32)) => Reduce::Xor,
-            _ => return Err(self.unsupported(instruction, "this reduction")),
+            _ => return Err(self.unsupported("this reduction")),
         };
-        let d = self.destination(instruction, 0, Type::B32)?;
-        let a = self.source(instruction, 1, Type::B32)?;
-        let x = self.source(instruction, 2, Type::B32)?;
+        let d = self.destination(0, Type::B32)?;
+        let a = self.source(1, Type::B32)?;
+        let x = self.source(2, Type::B32)?;
         self.emit(Op::Warp(WarpKind::Reduce(op)), [d, a, 0, 0, x]);
         Ok(())
     }

@@ -263,11 +263,11 @@ fn what_differs_from_the_baseline_is_a_reason_until_it_does_not_and_one_event_ov
 }
 
 /// A run of the plugin `site`, and what it says of GPUs that are not there.
-fn tell_checks(world: &World, said: Result<&str, &str>, of_unknown: &str) {
+fn report_checks(world: &World, outcome: Result<&str, &str>, of_unknown: &str) {
     let checks = |output: &str| gtrace_plugins::parse(output.as_bytes()).checks;
     let checked = Checked {
         of_unknown: checks(of_unknown),
-        ..Checked::new("site", said.map(checks).map_err(str::to_owned))
+        ..Checked::new("site", outcome.map(checks).map_err(str::to_owned))
     };
     world.send(Input::Command(Command::Checked(checked)));
 }
@@ -292,11 +292,11 @@ fn only_a_plugin_that_is_not_there_is_forgotten() {
     let of_gpu = format!("{{\"check\":\"cable\",\"state\":\"degraded\",\"gpu\":\"{GPU}\"}}");
     let fan = "{\"check\":\"fan\",\"state\":\"unhealthy\",\"reason\":\"stands still\"}";
     let world = World::new(tree());
-    tell_checks(&world, Ok(&format!("{of_gpu}\n{fan}")), "");
+    report_checks(&world, Ok(&format!("{of_gpu}\n{fan}")), "");
     assert_eq!(gpu(&world).state, HealthState::Degraded);
     // The GPU is gone: the plugin says the same of it, or that it is well.
-    tell_checks(&world, Ok(fan), &of_gpu);
-    tell_checks(&world, Ok(fan), &of_gpu.replace("degraded", "healthy"));
+    report_checks(&world, Ok(fan), &of_gpu);
+    report_checks(&world, Ok(fan), &of_gpu.replace("degraded", "healthy"));
     assert_eq!(gpu(&world).state, HealthState::Degraded);
     let reasons = |world: &World| part(world).unwrap().reasons.len();
     assert_eq!(reasons(&world), 1);
@@ -333,7 +333,7 @@ fn only_a_plugin_that_is_not_there_is_forgotten() {
             .iter()
             .all(|s| s.subject.name != "plugin/other")
     );
-    tell_checks(&world, Ok(fan), &of_gpu);
+    report_checks(&world, Ok(fan), &of_gpu);
     assert_eq!(
         (reasons(&world), gpu(&world).state),
         (1, HealthState::Degraded)
@@ -354,7 +354,7 @@ fn only_a_plugin_that_is_not_there_is_forgotten() {
 
 #[test]
 fn what_a_plugin_finds_is_a_reason_until_it_does_not_and_an_event_where_it_is_news() {
-    let tell = |world: &World, said| tell_checks(world, said, "");
+    let report_site = |world: &World, outcome| report_checks(world, outcome, "");
     let part = |world: &World| {
         let mut subjects = report(world).subjects.into_iter();
         let found = subjects.find(|s| s.subject.name == "plugin/site");
@@ -373,37 +373,37 @@ fn what_a_plugin_finds_is_a_reason_until_it_does_not_and_an_event_where_it_is_ne
         format!("{{\"check\":\"cable\",\"state\":\"degraded\",\"gpu\":\"{GPU}\"}}\n{good}");
     let slow = bad.replace("stands still", "is slow");
     let world = World::new(tree());
-    tell(&world, Ok(good));
+    report_site(&world, Ok(good));
     assert_eq!(part(&world).state, HealthState::Healthy);
     assert!(events(&world).is_empty());
-    tell(&world, Ok(bad));
-    tell(&world, Ok(bad));
+    report_site(&world, Ok(bad));
+    report_site(&world, Ok(bad));
     let known = part(&world);
     assert_eq!(
         (known.state, known.reasons[0].text.as_str()),
         (HealthState::Unhealthy, "stands still")
     );
     // Another reason is shown, and is no event.
-    tell(&world, Ok(&slow));
+    report_site(&world, Ok(&slow));
     assert_eq!(part(&world).reasons[0].text, "is slow");
-    tell(&world, Ok(bad));
+    report_site(&world, Ok(bad));
     assert_eq!(part(&world).reasons[0].text, "stands still");
     let world = world.restart(tree());
-    tell(&world, Ok(bad));
-    let told = events(&world);
-    assert_eq!(told.len(), 1, "{told:?}");
+    report_site(&world, Ok(bad));
+    let plugin_events = events(&world);
+    assert_eq!(plugin_events.len(), 1, "{plugin_events:?}");
     assert_eq!(
-        told[0],
+        plugin_events[0],
         (
             Severity::Critical,
             "plugin site: fan is unhealthy: stands still".to_owned()
         )
     );
     // It fails: nothing says that what it found is over.
-    tell(&world, Err("it did not end"));
+    report_site(&world, Err("it did not end"));
     let known = part(&world);
     assert_eq!(known.reasons.len(), 2);
-    tell(&world, Ok(&of_gpu));
+    report_site(&world, Ok(&of_gpu));
     assert_eq!(part(&world).state, HealthState::Healthy);
     assert_eq!(gpu(&world).state, HealthState::Degraded);
     assert_eq!(
@@ -411,10 +411,10 @@ fn what_a_plugin_finds_is_a_reason_until_it_does_not_and_an_event_where_it_is_ne
         3,
         "the fan is well again, and the cable is not"
     );
-    tell(&world, Err("it did not end"));
+    report_site(&world, Err("it did not end"));
     assert_eq!(part(&world).state, HealthState::Unknown);
     assert_eq!(gpu(&world).state, HealthState::Degraded);
-    tell(&world, Ok(""));
+    report_site(&world, Ok(""));
     assert_eq!(gpu(&world).state, HealthState::Healthy);
     let live = replayed(&world);
     assert!(live.subjects.iter().all(|s| s.reasons.is_empty()));

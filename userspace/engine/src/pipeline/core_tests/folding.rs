@@ -153,10 +153,10 @@ fn an_error_of_memory_is_one_event_whichever_source_is_first() {
         let world = World::new(PciTree::default());
         inputs.into_iter().for_each(|input| world.send(input));
         let events = world.restart(PciTree::default()).stored(None);
-        let said = events
+        let observed = events
             .iter()
             .map(|e| (e.kind, e.repeats, e.witnesses.len()));
-        said.collect::<Vec<_>>()
+        observed.collect::<Vec<_>>()
     };
     let one = |kind, witnesses| vec![(kind, 0, witnesses)];
     for inputs in [

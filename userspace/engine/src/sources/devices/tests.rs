@@ -131,7 +131,7 @@ fn without_any_interval_nobody_looks_and_nothing_breaks() {
 }
 
 #[test]
-fn that_a_host_has_no_gpu_is_told_once() {
+fn that_a_host_has_no_gpu_is_reported_once() {
     let sys = FakeSysfs::with_gpu();
     sys.remove_gpu();
     let (mut state, _hub, inputs) = state(&sys, intervals(10, 10));

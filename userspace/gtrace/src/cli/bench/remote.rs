@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use gtrace_link::{Address, LinkError, LinkKind};
 use gtrace_measure::raw::{self, Kind};
-use gtrace_measure::{Distribution, Echo, Measured, Outcome, Paced, Step};
+use gtrace_measure::{Distribution, Echo, Outcome, Paced, Step};
 
 use super::args::Args;
 use super::child::Children;
@@ -144,8 +144,8 @@ impl Bench {
             match outcome {
                 Outcome::Skipped(reason) => measurement.skipped = Some(reason),
                 Outcome::Measured(measured) => {
-                    self.profiles.add(&name, case, &measured, &rows);
-                    measurement.times = Some(times(&measurement, &measured, &raw, rows));
+                    self.profiles.add(&name, case, &measured.paced, &rows);
+                    measurement.times = Some(times(&measurement, &measured.paced, &raw, rows));
                     self.server.cpu_emulator = measured.device.contains("CPU emulator");
                     self.server.driver_version = measured.driver_version;
                     if self.server.device.is_empty() {
@@ -208,17 +208,12 @@ fn rate_of(paced: &Paced) -> f64 {
     1e9 / paced.interval_ns as f64
 }
 
-fn times(
-    of: &Measurement,
-    measured: &Measured,
-    raw: &Raw,
-    rows: Vec<gtrace_profile::Row>,
-) -> Times {
+fn times(of: &Measurement, measured: &Paced, raw: &Raw, rows: Vec<gtrace_profile::Row>) -> Times {
     let service = Distribution::of(&measured.service);
     let p50 = service.p50_ns.unwrap_or(0) as f64;
     let rate = |bytes: u64| bytes as f64 / p50.max(1.0) * 1e9;
     Times {
-        rate_per_s: 1e9 / measured.interval_ns as f64,
+        rate_per_s: rate_of(measured),
         late: measured.late,
         closed_loop_ns: measured.closed_loop_ns,
         response: Distribution::of(&measured.response),

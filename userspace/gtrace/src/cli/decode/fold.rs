@@ -10,16 +10,14 @@ use serde::Serialize;
 const MAX_HELD: usize = 16 * 1024;
 
 /// When an event happened, as far as the log says.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Moment {
     /// Number of its first line.
     pub(super) line: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) time: Option<Timestamp>,
     /// Date and time as written, where they are no known time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) written: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) boottime_ns: Option<u64>,
 }
 

@@ -49,7 +49,7 @@ struct Shown<'a> {
     incident: Option<Belongs<'a>>,
 }
 
-/// The incident of an event, as far as it tells whether to look at that.
+/// The incident of an event, as far as it shows whether to look at that.
 #[derive(Serialize)]
 struct Belongs<'a> {
     id: IncidentId,

@@ -10,7 +10,7 @@ pub(in crate::cli) struct Connection {
     /// works, and that encrypts nothing. Several with commas between them.
     #[arg(long, value_name = "CIDR", env = "GTRACE_RDMA_TRUSTED_NET")]
     pub(in crate::cli) rdma_trusted_net: Option<String>,
-    /// File with the token that the server wants to see known.
+    /// File with the token that the server requires.
     #[arg(long, value_name = "FILE", env = "GTRACE_TOKEN_FILE")]
     token_file: Option<PathBuf>,
     /// Certificate of the server or of its authority, PEM; switches TLS on.

@@ -92,15 +92,13 @@ impl Prices {
 }
 
 /// A line with its costs, for JSON.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 struct Priced<'a> {
     #[serde(flatten)]
     line: &'a UsageLine,
-    #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     idle_cost: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     currency: Option<&'a str>,
 }
 

@@ -25,6 +25,7 @@ pub(super) struct Observed {
 }
 
 /// A line of the report.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub(super) struct Outcome {
     pub(super) name: &'static str,
@@ -32,18 +33,12 @@ pub(super) struct Outcome {
     pub(super) injected: String,
     pub(super) detected: bool,
     /// From the injection until the event was readable.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) detected_ms: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<EventId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<Kind>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) severity: Option<Severity>,
     pub(super) witnesses: Vec<WitnessName>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     incident: Option<IncidentId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) class: Option<FailureClass>,
     /// The documented alerts that would have fired, had it been a fault.
     pub(super) alerts: Vec<&'static str>,
@@ -115,8 +110,8 @@ fn problems(drill: &Drill, observed: &Observed, sources: &[WitnessName]) -> Vec<
         problems.push("the incident is not marked as a drill".to_owned());
     }
     let seen_by = witnesses(event);
-    let blind = sources.iter().filter(|source| !seen_by.contains(source));
-    problems.extend(blind.map(|source| format!("{source} did not see it")));
+    let missed = sources.iter().filter(|source| !seen_by.contains(source));
+    problems.extend(missed.map(|source| format!("{source} did not see it")));
     problems.extend(observed.unclosed.clone());
     problems
 }

@@ -15,7 +15,7 @@ use crate::cli::shared::{self, Exit};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct ApiArgs {
     /// What the probes on CUDA calls may cost, in percent of the CPU time of the traced processes; the
-    /// dearest are taken away beyond it. 0 for any cost.
+    /// most expensive are detached beyond it. 0 for any cost.
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = percent)]
     budget: f64,
     /// The beginning of the names of the driver's library files.

@@ -1,4 +1,4 @@
-//! `gtrace profile diff`: which shift between two profiles is real.
+//! `gtrace profile diff`: which shift between two profiles is significant.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use gtrace_profile::diff::{Options, compare, text};
 
 use crate::cli::shared::{self, Exit};
 
-/// Say which shift between two profiles is real, and how large. Ends with 1 if something is really slower.
+/// Compare two profiles: which shift is significant, and how large. Ends with 1 if something is significantly slower.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The profile from before.

@@ -24,7 +24,7 @@ use super::unwritten;
 /// Events that a thread's buffer has room for.
 const BUFFER: u32 = 1 << 16;
 
-/// What a traced program is told, and what becomes of what it tells.
+/// What a traced program gets, and what becomes of what it sends.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub(super) struct Args {

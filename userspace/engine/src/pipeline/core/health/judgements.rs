@@ -44,7 +44,7 @@ impl State {
             return;
         }
         let subject = checked.subject();
-        let (checks, failure) = match &checked.said {
+        let (checks, failure) = match &checked.outcome {
             Ok(checks) => (checks.as_slice(), None),
             Err(why) => (&[][..], Some(why.as_str())),
         };
@@ -64,8 +64,8 @@ impl State {
             self.judge(judged);
         }
         if failure.is_none() && checked.is_complete {
-            let said = checks.iter().chain(&checked.of_unknown);
-            let said: Vec<Judged> = said.map(|check| checked.judge(check)).collect();
+            let named = checks.iter().chain(&checked.of_unknown);
+            let named: Vec<Judged> = named.map(|check| checked.judge(check)).collect();
             let known = self.health.fold.subjects().flat_map(|known| {
                 let own = known
                     .reasons
@@ -75,7 +75,7 @@ impl State {
             });
             let gone: Vec<_> = known
                 .filter(|(subject, rule)| {
-                    !said
+                    !named
                         .iter()
                         .any(|judged| judged.subject == *subject && judged.rule == *rule)
                 })
