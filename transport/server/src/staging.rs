@@ -391,6 +391,14 @@ mod tests {
     unsafe impl Send for Slow {}
 
     impl Slow {
+        fn new(behind: usize) -> Self {
+            Self {
+                behind,
+                lent: VecDeque::new(),
+                read: Vec::new(),
+            }
+        }
+
         /// A piece of a part is as it was when it was sent: its first and its last byte are its number, modulo 251.
         fn read_to(&mut self, behind: usize) {
             while self.lent.len() > behind
@@ -446,6 +454,22 @@ mod tests {
         }
     }
 
+    /// Sends a part that holds `value`; where it lies. Meanwhile the device writes to the other one.
+    fn send(
+        staging: &mut Staging,
+        slow: &mut Slow,
+        len: usize,
+        value: u8,
+    ) -> Result<*const u8, LinkError> {
+        let memory = staging.part().as_ptr();
+        staging.part()[..len].fill(value);
+        staging.swap();
+        staging.part().fill(252);
+        staging.swap();
+        staging.send(slow, len)?;
+        Ok(memory)
+    }
+
     /// A part is used again when it is read, or copied back, and there are no more of them than the client is behind, nor
     /// more than allowed.
     #[test]
@@ -453,20 +477,10 @@ mod tests {
         let driver: &Driver = Box::leak(Box::new(Driver::load(Path::new("libc.so.6")).unwrap()));
         for (behind, parts) in [(0, 3), (1, 3), (7, 9), (PARTS - 2, PARTS), (1_000, PARTS)] {
             let mut staging = Staging::new(driver);
-            let mut slow = Slow {
-                behind,
-                lent: VecDeque::new(),
-                read: Vec::new(),
-            };
+            let mut slow = Slow::new(behind);
             const PIECES: usize = 5 * PARTS;
             for nth in 0..PIECES {
-                let len = PART - nth;
-                staging.part()[..len].fill((nth % 251) as u8);
-                // What the device writes meanwhile.
-                staging.swap();
-                staging.part().fill(252);
-                staging.swap();
-                staging.send(&mut slow, len).unwrap();
+                send(&mut staging, &mut slow, PART - nth, (nth % 251) as u8).unwrap();
             }
             assert!(
                 staging.parts.len() <= parts,
@@ -485,28 +499,16 @@ mod tests {
     fn a_client_that_keeps_up_is_sent_from_few_parts() {
         let driver: &Driver = Box::leak(Box::new(Driver::load(Path::new("libc.so.6")).unwrap()));
         let mut staging = Staging::new(driver);
-        let mut slow = Slow {
-            behind: 20,
-            lent: VecDeque::new(),
-            read: Vec::new(),
-        };
-        let send = |staging: &mut Staging, slow: &mut Slow| {
-            let memory = staging.part().as_ptr();
-            staging.part().fill(7);
-            staging.swap();
-            staging.part().fill(252);
-            staging.swap();
-            staging.send(slow, PART).unwrap();
-            memory
-        };
+        let mut slow = Slow::new(20);
         for _ in 0..40 {
-            send(&mut staging, &mut slow);
+            send(&mut staging, &mut slow, PART, 7).unwrap();
         }
         assert!(staging.parts.len() > 20);
         (slow.behind, slow.read) = (1, Vec::new());
         slow.read_to(1);
-        let used: std::collections::HashSet<_> =
-            (0..200).map(|_| send(&mut staging, &mut slow)).collect();
+        let used: std::collections::HashSet<_> = (0..200)
+            .map(|_| send(&mut staging, &mut slow, PART, 7).unwrap())
+            .collect();
         assert!(used.len() <= 4, "{} parts were used", used.len());
         slow.read_to(0);
         assert!(slow.read.iter().all(|&first| first == 7));
@@ -516,30 +518,22 @@ mod tests {
     fn a_lane_without_work_keeps_what_the_link_has_and_two_parts() {
         let driver: &Driver = Box::leak(Box::new(Driver::load(Path::new("libc.so.6")).unwrap()));
         let mut staging = Staging::new(driver);
-        let mut slow = Slow {
-            behind: 20,
-            lent: VecDeque::new(),
-            read: Vec::new(),
-        };
-        let send = |staging: &mut Staging, slow: &mut Slow, all: std::ops::Range<u8>| {
+        let mut slow = Slow::new(20);
+        let send_all = |staging: &mut Staging, slow: &mut Slow, all: std::ops::Range<u8>| {
             for nth in all {
-                staging.part().fill(nth);
-                staging.swap();
-                staging.part().fill(252);
-                staging.swap();
-                staging.send(slow, PART).unwrap();
+                send(staging, slow, PART, nth).unwrap();
             }
         };
-        send(&mut staging, &mut slow, 0..40);
+        send_all(&mut staging, &mut slow, 0..40);
         assert!(staging.is_large() && staging.parts.len() > 20);
         slow.read_to(5);
         staging.trim(&mut slow);
         assert_eq!(staging.parts.len(), 7);
-        send(&mut staging, &mut slow, 40..80);
+        send_all(&mut staging, &mut slow, 40..80);
         slow.read_to(0);
         staging.trim(&mut slow);
         assert!(!staging.is_large());
-        send(&mut staging, &mut slow, 80..90);
+        send_all(&mut staging, &mut slow, 80..90);
         slow.read_to(0);
         assert!(slow.read.into_iter().eq(0..90));
     }

@@ -239,12 +239,7 @@ fn bytes_that_the_driver_has_not_read_are_not_used_again() {
         let at = client.alloc(1 << 20).unwrap();
         let other = client.alloc(1 << 20).unwrap();
         upload(&mut client, flag, &[0; 4], SYNCHRONOUS);
-        let mut w = Writer::default();
-        w.u64(waits);
-        w.u64(flag);
-        w.u32(1);
-        w.u32(1); // CU_STREAM_WAIT_VALUE_EQ
-        client.one_way("cuStreamWaitValue32_v2", w.as_slice(), &[]);
+        client.wait_value(waits, flag, 1);
         let sent = random(60 << 10, 5);
         for (number, piece) in sent.chunks(20 << 10).enumerate() {
             let to = at + (number * (20 << 10)) as u64;

@@ -69,12 +69,7 @@ fn an_answer_with_bytes_was_sent_when_they_were_copied() {
     w.u32(1); // CU_STREAM_NON_BLOCKING
     let created = client.call("cuStreamCreate", w.as_slice());
     assert_eq!(created.header.status, 0);
-    let mut w = Writer::default();
-    w.u64(stream);
-    w.u64(flag);
-    w.u32(1);
-    w.u32(1); // CU_STREAM_WAIT_VALUE_EQ
-    client.one_way("cuStreamWaitValue32_v2", w.as_slice(), &[]);
+    client.wait_value(stream, flag, 1);
     let download = Download {
         from: flag,
         len: 4,

@@ -292,7 +292,7 @@ pub(crate) fn send_one_way(
     send_one_way_with(lane, op, Flags::ONE_WAY, small, bulk, began).map(drop)
 }
 
-/// As [`leave`], with these flags, of which [`Flags::ONE_WAY`] is one. The frame's number in its lane.
+/// As [`send_one_way`], with these flags, of which [`Flags::ONE_WAY`] is one. The frame's number in its lane.
 ///
 /// # Errors
 ///

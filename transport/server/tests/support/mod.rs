@@ -292,6 +292,16 @@ impl Client {
         self.send(header, small, bulk).unwrap();
     }
 
+    /// What comes next in `stream` waits until `flag` in the device's memory has this value.
+    pub(crate) fn wait_value(&mut self, stream: u64, flag: u64, value: u32) {
+        let mut w = Writer::default();
+        w.u64(stream);
+        w.u64(flag);
+        w.u32(value);
+        w.u32(1); // CU_STREAM_WAIT_VALUE_EQ
+        self.one_way("cuStreamWaitValue32_v2", w.as_slice(), &[]);
+    }
+
     /// Whether nothing can be sent any more, at the latest with the second frame.
     pub(crate) fn one_way_fails(&mut self, handle: u64) -> bool {
         (0..100).any(|_| {
