@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0 */
 /*
- * What ebpf/abi/src/api.rs and hist.rs say in Rust. Sizes are asserted on both sides; a test compares
+ * What ebpf/abi/src/api.rs, counter.rs and hist.rs say in Rust. Sizes are asserted on both sides; a test compares
  * the bucket arithmetic.
  */
 #ifndef GTRACE_CUDA_API_H

@@ -59,6 +59,10 @@
 enum { TX_VERSION, TX_SIZE, TX_MESSAGE_SIZE, TX_COUNT, TX_WRITE, TX_FLAGS, TX_RX_OFFSET, TX_ENTRY_OFFSET, RX_READ };
 #define TX_SWAPS_RX		1
 
+/* Calls come in bursts, and in an emulated machine a sleep takes far longer than was asked: for so long after a call
+ * the next is waited for awake. */
+#define AWAKE_NS		(2 * NSEC_PER_MSEC)
+
 #define SIGNATURE		0x43505256 /* "VRPC" */
 #define HEADER_VERSION		0x03000000
 
@@ -403,9 +407,13 @@ static void tick(struct gsp *gsp)
 static int run(void *data)
 {
 	struct gsp *gsp = data;
+	u64 awake_until = 0;
 
 	while (!kthread_should_stop()) {
-		usleep_range(20, 50);
+		if (ktime_get_ns() < awake_until)
+			cond_resched();
+		else
+			usleep_range(20, 50);
 		/* Nothing reacts of a GPU that is gone. */
 		if (get(gsp, NV_PMC_BOOT_0) != gsp->gpu->model.boot0)
 			continue;
@@ -415,8 +423,12 @@ static int run(void *data)
 			if (gsp->state == OFF)
 				put(gsp, NV_PGSP_RISCV_CPUCTL, 0);
 		}
-		if (gsp->state == OFF || receive(gsp))
+		if (gsp->state == OFF)
 			continue;
+		if (receive(gsp)) {
+			awake_until = ktime_get_ns() + AWAKE_NS;
+			continue;
+		}
 		if (gsp->state == STARTED) {
 			send_event(gsp, EVENT_INIT_DONE, 0);
 			gsp->state = RUNS;

@@ -17,7 +17,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::scenario::Scenario;
@@ -143,42 +142,26 @@ impl fmt::Display for NoMessage {
 
 impl std::error::Error for NoMessage {}
 
-/// Writes a message as its line: JSON escapes line breaks.
-fn write(message: &impl Serialize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str(&serde_json::to_string(message).map_err(|_| fmt::Error)?)
+/// A message is written as its line, JSON, which escapes line breaks, and read from it.
+macro_rules! lines {
+    ($($message:ty)*) => {$(
+        impl fmt::Display for $message {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+            }
+        }
+
+        impl FromStr for $message {
+            type Err = NoMessage;
+
+            fn from_str(line: &str) -> Result<Self, NoMessage> {
+                serde_json::from_str(line).map_err(|_| NoMessage(line.to_owned()))
+            }
+        }
+    )*};
 }
 
-fn read<T: DeserializeOwned>(line: &str) -> Result<T, NoMessage> {
-    serde_json::from_str(line).map_err(|_| NoMessage(line.to_owned()))
-}
-
-impl fmt::Display for FromGuest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write(self, f)
-    }
-}
-
-impl FromStr for FromGuest {
-    type Err = NoMessage;
-
-    fn from_str(line: &str) -> Result<Self, NoMessage> {
-        read(line)
-    }
-}
-
-impl fmt::Display for ToGuest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write(self, f)
-    }
-}
-
-impl FromStr for ToGuest {
-    type Err = NoMessage;
-
-    fn from_str(line: &str) -> Result<Self, NoMessage> {
-        read(line)
-    }
-}
+lines!(FromGuest ToGuest);
 
 #[cfg(test)]
 mod tests {

@@ -8,8 +8,8 @@ use clap::Parser;
 
 use crate::context::{Context, Profile};
 use crate::{
-    bench, book, codegen, dist, e2e, ebpf, fuzz, gpu_check, kubernetes, lint, page, run, setup,
-    test, vm,
+    bench, book, codegen, dashboards, dist, e2e, ebpf, fuzz, gpu_check, kubernetes, lint, page,
+    run, setup, test, vm,
 };
 
 /// Everything a person does to the repository.
@@ -100,6 +100,8 @@ pub(crate) enum Cli {
         #[arg(long)]
         check: bool,
     },
+    /// Write the dashboards for Grafana, which packages have, to target/dashboards
+    Dashboards,
     /// Build what hosts install from: an archive, a deb and an rpm, with licences, bill of materials and checksums
     Dist {
         /// Pack a build of the dev profile, to try the packages
@@ -165,6 +167,7 @@ impl Cli {
             }
             Self::Book => drop(book::command(&context)?),
             Self::Kubernetes { check } => kubernetes::command(&context, check)?,
+            Self::Dashboards => dashboards::write(&context.target.join("dashboards"))?,
             Self::Dist { dev, options } => {
                 let profile = if dev { Profile::Dev } else { Profile::Release };
                 return dist::command(&context, profile, &options);

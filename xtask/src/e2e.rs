@@ -14,6 +14,7 @@ use crate::packages;
 use crate::pypi;
 use crate::shell::{self, step};
 use crate::vm::apt::Private;
+use crate::{ebpf, setup};
 
 /// An environment of Python.
 struct Environment {
@@ -199,6 +200,8 @@ fn pycuda(context: &Context) -> Result<()> {
 
 /// Fetches and runs the programs of docs/programs.md, or those that `ids` choose, and writes it, or their rows.
 pub(crate) fn programs(context: &Context, ids: &[String]) -> Result<ExitCode> {
+    setup::host_packages(context)?;
+    ebpf::build(context)?;
     prepare(context, true);
     if let Err(error) = pycuda(context) {
         step(format!("pycuda is left out: {error:#}"));

@@ -8,6 +8,7 @@ mod calls;
 mod cli;
 mod codegen;
 mod context;
+mod dashboards;
 mod deny;
 mod dist;
 mod e2e;

@@ -358,48 +358,6 @@ impl ApiCall {
     pub const SHORT: usize = core::mem::offset_of!(Self, text);
 }
 
-macro_rules! api_counters {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// Everything that the probes of CUDA calls drop or fail at.
-        #[repr(u32)]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum ApiCounter {
-            $($(#[$doc])* $variant,)*
-        }
-
-        impl ApiCounter {
-            /// Every counter, in the order of its index in the map.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The name used in metrics.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-        }
-    };
-}
-
-api_counters! {
-    /// Records for which the ring had no room.
-    RingFull = "api_ring_full",
-    /// Records sent.
-    Sent = "api_records",
-    /// Calls counted without their process, because the histogram table was full.
-    HistKeysFull = "api_hist_keys_full",
-    /// Calls neither timed nor counted, because the table of calls under way was full.
-    StartsFull = "api_starts_full",
-    /// Calls whose start was not found at their end: the function was called again by itself meanwhile.
-    StartsUnseen = "api_starts_unseen",
-    /// Failures counted under no code, because the table was full.
-    FailureKeysFull = "api_failure_keys_full",
-    /// Processes without a ledger, because the table was full.
-    LedgersFull = "api_ledgers_full",
-    /// Allocations not remembered, because the table was full.
-    MemoryFull = "api_memory_full",
-    /// Arguments or results in the process's memory that could not be read.
-    Unreadable = "api_unreadable",
-}
-
 const _: () = assert!(size_of::<ApiKey>() == 8);
 const _: () = assert!(size_of::<ApiHist>() == 40 + 8 * 896);
 const _: () = assert!(size_of::<ApiFailureKey>() == 12);

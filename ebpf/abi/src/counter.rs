@@ -1,15 +1,15 @@
 //! Everything that the probes drop or fail at, by name.
 
 macro_rules! counters {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// A counter kept per CPU in the probes.
+    ($(#[$of:meta])* $counter:ident: $($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        $(#[$of])*
         #[repr(u32)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Counter {
+        pub enum $counter {
             $($(#[$doc])* $variant,)*
         }
 
-        impl Counter {
+        impl $counter {
             /// Every counter, in the order of its index in the map.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
@@ -25,6 +25,8 @@ macro_rules! counters {
 }
 
 counters! {
+    /// A counter kept per CPU in the probes.
+    Counter:
     /// Log records for which the event ring had no room.
     LogRingFull = "log_ring_full",
     /// AER, OOM, exit and module records for which the event ring had no room.
@@ -57,4 +59,27 @@ counters! {
     OpenFilesFull = "open_files_full",
     /// Exits of processes with more open descriptors than the probe looks at.
     ExitFdsUnseen = "exit_fds_unseen",
+}
+
+counters! {
+    /// Everything that the probes of CUDA calls drop or fail at.
+    ApiCounter:
+    /// Records for which the ring had no room.
+    RingFull = "api_ring_full",
+    /// Records sent.
+    Sent = "api_records",
+    /// Calls counted without their process, because the histogram table was full.
+    HistKeysFull = "api_hist_keys_full",
+    /// Calls neither timed nor counted, because the table of calls under way was full.
+    StartsFull = "api_starts_full",
+    /// Calls whose start was not found at their end: the function was called again by itself meanwhile.
+    StartsUnseen = "api_starts_unseen",
+    /// Failures counted under no code, because the table was full.
+    FailureKeysFull = "api_failure_keys_full",
+    /// Processes without a ledger, because the table was full.
+    LedgersFull = "api_ledgers_full",
+    /// Allocations not remembered, because the table was full.
+    MemoryFull = "api_memory_full",
+    /// Arguments or results in the process's memory that could not be read.
+    Unreadable = "api_unreadable",
 }

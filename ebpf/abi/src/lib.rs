@@ -10,15 +10,15 @@ mod hist;
 mod record;
 
 pub use api::{
-    API_FUNCTIONS, API_LIBRARIES, API_TEXT, API_WORDS, ApiCall, ApiConfig, ApiCounter,
-    ApiFailureKey, ApiFunction, ApiHist, ApiKey, ApiKind, ApiRecord, ApiStart, ApiStartKey,
-    ApiWords, CALIBRATION, Ledger, Memory, MemoryKey, Space, why,
+    API_FUNCTIONS, API_LIBRARIES, API_TEXT, API_WORDS, ApiCall, ApiConfig, ApiFailureKey,
+    ApiFunction, ApiHist, ApiKey, ApiKind, ApiRecord, ApiStart, ApiStartKey, ApiWords, CALIBRATION,
+    Ledger, Memory, MemoryKey, Space, why,
 };
 pub use config::{
     Config, Decode, DeviceFilter, MAX_DEVICES, Offsets, PLACES, Place, RasOffsets, STATUS_BITS,
     UNKNOWN, UVM_CALLS, makes_object, object_word, uvm_slot,
 };
-pub use counter::Counter;
+pub use counter::{ApiCounter, Counter};
 pub use hist::{
     BUCKETS, CMD_CLOSE, CMD_MMAP, CMD_OPEN, CODE_UNREADABLE, CallHist, CallKey, CallStart,
     FailureKey, MAX_NS, MIN_NS, OpenFile, bucket_at_rank, bucket_of, bucket_range, midpoint,

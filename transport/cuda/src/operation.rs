@@ -249,50 +249,36 @@ pub const fn attributes(op: OpId) -> Attributes {
 
 /// Operations that no function stands for and that have attributes.
 const OWN: &[Operation] = &[
-    Operation {
-        id: payload::COLLECT,
-        attributes: Attributes {
+    own(
+        payload::COLLECT,
+        Attributes {
             needs_no_context: true,
             ..Attributes::NONE
         },
-    },
-    Operation {
-        id: payload::MAP_HOST,
-        attributes: CREATES,
-    },
-    Operation {
-        id: payload::UNMAP_HOST,
-        attributes: Attributes {
+    ),
+    own(payload::MAP_HOST, CREATES),
+    own(
+        payload::UNMAP_HOST,
+        Attributes {
             synchronising: true,
             ..Attributes::NONE
         },
-    },
-    Operation {
-        id: payload::EXPORT_MEMORY,
-        attributes: CREATES,
-    },
-    Operation {
-        id: payload::IMPORT_MEMORY,
-        attributes: CREATES,
-    },
-    Operation {
-        id: payload::GRAPH_NODE,
-        attributes: CREATES,
-    },
-    Operation {
-        id: payload::GRAPH_INSTANTIATE,
-        attributes: CREATES,
-    },
-    Operation {
-        id: payload::GRAPH_UPDATE,
-        attributes: CREATES,
-    },
+    ),
+    own(payload::EXPORT_MEMORY, CREATES),
+    own(payload::IMPORT_MEMORY, CREATES),
+    own(payload::GRAPH_NODE, CREATES),
+    own(payload::GRAPH_INSTANTIATE, CREATES),
+    own(payload::GRAPH_UPDATE, CREATES),
 ];
 
 const CREATES: Attributes = Attributes {
     creates: true,
     ..Attributes::NONE
 };
+
+const fn own(id: OpId, attributes: Attributes) -> Operation {
+    Operation { id, attributes }
+}
 
 /// What has attributes, sorted by id.
 const TABLE: &[Operation] =

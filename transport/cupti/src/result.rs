@@ -8,6 +8,7 @@ pub(crate) type CUptiResult = u32;
 
 pub(crate) const SUCCESS: CUptiResult = 0;
 pub(crate) const INVALID_PARAMETER: CUptiResult = 1;
+pub(crate) const INVALID_CONTEXT: CUptiResult = 3;
 pub(crate) const INVALID_OPERATION: CUptiResult = 7;
 pub(crate) const PARAMETER_SIZE_NOT_SUFFICIENT: CUptiResult = 10;
 pub(crate) const MAX_LIMIT_REACHED: CUptiResult = 12;
@@ -17,6 +18,11 @@ pub(crate) const INVALID_KIND: CUptiResult = 21;
 pub(crate) const NOT_SUPPORTED: CUptiResult = 27;
 pub(crate) const MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED: CUptiResult = 39;
 pub(crate) const UNKNOWN: CUptiResult = 999;
+
+/// The error, where `wrong` holds.
+pub(crate) fn fail_if(wrong: bool, error: CUptiResult) -> Result<(), CUptiResult> {
+    if wrong { Err(error) } else { Ok(()) }
+}
 
 /// The name of a result.
 pub(crate) fn name(result: CUptiResult) -> Option<&'static CStr> {

@@ -61,6 +61,19 @@ pub fn of_devices(text: &str) -> String {
     lines.map(|line| line.to_owned() + "\n").collect()
 }
 
+/// All lines but those with the time of day.
+pub fn without_times(text: &str) -> String {
+    const DAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "];
+    let timed = |line: &str| {
+        let marked = ["Timestamp", "<timestamp>"]
+            .iter()
+            .any(|mark| line.contains(mark));
+        marked || DAYS.iter().any(|day| line.starts_with(day))
+    };
+    let lines = text.lines().filter(|line| !timed(line));
+    lines.map(|line| line.to_owned() + "\n").collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -280,6 +280,22 @@ fn work_of_a_remote_gpu_is_timed_by_its_server() {
     }
 }
 
+/// As those of a framework's backward pass: it never waits for an answer, and does not end before the program.
+#[test]
+fn work_of_a_thread_that_is_still_there_at_the_end_is_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    for via in [Via::Tcp, Via::Shm] {
+        let (outcome, seen, _) = traced_remotely(&server, (via, "parked"), (folder.path(), true));
+        assert!(outcome.status.success(), "{outcome}\n{}", server.log());
+        let work = on_the_gpu(&seen);
+        let launches = work.iter().filter(|one| one.name == "saxpy");
+        let calls: Vec<_> = launches.map(|one| call_of(&seen, one)).collect();
+        assert_eq!(calls.len(), 40, "{via:?}: {outcome}");
+        assert!(calls.iter().all(|call| call.track == calls[0].track));
+    }
+}
+
 /// `profiled` compares what CUPTI reports with what it did.
 #[test]
 fn a_profiler_sees_what_a_remote_gpu_does() {

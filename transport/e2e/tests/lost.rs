@@ -5,7 +5,7 @@
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -86,31 +86,25 @@ struct Line {
 
 impl Line {
     fn to(server: String) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let line = Self {
-            address: listener.local_addr().unwrap().to_string(),
-            swallows: Arc::default(),
-            streams: Arc::default(),
-        };
-        let (swallows, streams) = (Arc::clone(&line.swallows), Arc::clone(&line.streams));
-        thread::spawn(move || {
-            while let Ok((client, _)) = listener.accept() {
-                let Ok(there) = TcpStream::connect(&server) else {
-                    return;
-                };
-                let swallow = Arc::new(AtomicBool::new(false));
-                swallows.lock().unwrap().push(Arc::clone(&swallow));
-                streams.lock().unwrap().push(there.try_clone().unwrap());
-                let (mut answers, mut back) =
-                    (there.try_clone().unwrap(), client.try_clone().unwrap());
-                thread::spawn(move || {
-                    let _ = std::io::copy(&mut answers, &mut back);
-                    let _ = back.shutdown(Shutdown::Both);
-                });
-                thread::spawn(move || pass(client, there, &swallow));
-            }
+        let swallows = Arc::<Mutex<Vec<Arc<AtomicBool>>>>::default();
+        let streams = Arc::<Mutex<Vec<TcpStream>>>::default();
+        let (all_swallows, all_streams) = (Arc::clone(&swallows), Arc::clone(&streams));
+        let address = support::way_to(server, move |_, client, there| {
+            let swallow = Arc::new(AtomicBool::new(false));
+            all_swallows.lock().unwrap().push(Arc::clone(&swallow));
+            all_streams.lock().unwrap().push(there.try_clone().unwrap());
+            let (mut answers, mut back) = (there.try_clone().unwrap(), client.try_clone().unwrap());
+            thread::spawn(move || {
+                let _ = std::io::copy(&mut answers, &mut back);
+                let _ = back.shutdown(Shutdown::Both);
+            });
+            thread::spawn(move || pass(client, there, &swallow));
         });
-        line
+        Self {
+            address,
+            swallows,
+            streams,
+        }
     }
 
     /// The newest connection: what its client sends gets nowhere from here on.
@@ -129,35 +123,24 @@ impl Line {
 /// A way to `server` on which the second connection breaks when the server answers: its client never learns that it was
 /// let in. The first one is that of `gtrace exec` itself.
 fn loses_second_answer(server: String) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    thread::spawn(move || {
-        for number in 1.. {
-            let Ok((client, _)) = listener.accept() else {
-                return;
-            };
-            let Ok(there) = TcpStream::connect(&server) else {
-                return;
-            };
-            let (mut answers, mut back) = (there.try_clone().unwrap(), client.try_clone().unwrap());
-            let swallow = AtomicBool::new(false);
-            thread::spawn(move || pass(client, there, &swallow));
-            thread::spawn(move || {
-                if number == 2 {
-                    let mut greeting = [0; gtrace_protocol::GREETING_LEN];
-                    let _ = answers.read_exact(&mut greeting);
-                    let _ = back.write_all(&greeting);
-                    // WELCOME has come this far.
-                    let _ = answers.read(&mut [0]);
-                    let _ = answers.shutdown(Shutdown::Both);
-                } else {
-                    let _ = std::io::copy(&mut answers, &mut back);
-                }
-                let _ = back.shutdown(Shutdown::Both);
-            });
-        }
-    });
-    address
+    support::way_to(server, |number, client, there| {
+        let (mut answers, mut back) = (there.try_clone().unwrap(), client.try_clone().unwrap());
+        let swallow = AtomicBool::new(false);
+        thread::spawn(move || pass(client, there, &swallow));
+        thread::spawn(move || {
+            if number == 1 {
+                let mut greeting = [0; gtrace_protocol::GREETING_LEN];
+                let _ = answers.read_exact(&mut greeting);
+                let _ = back.write_all(&greeting);
+                // WELCOME has come this far.
+                let _ = answers.read(&mut [0]);
+                let _ = answers.shutdown(Shutdown::Both);
+            } else {
+                let _ = std::io::copy(&mut answers, &mut back);
+            }
+            let _ = back.shutdown(Shutdown::Both);
+        });
+    })
 }
 
 /// The place that the server keeps for a client which does not know that it was let in is that client's own.

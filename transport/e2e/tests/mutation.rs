@@ -23,7 +23,7 @@ use gtrace_e2e::process;
 use gtrace_e2e::programs;
 use gtrace_e2e::server::{Server, Via};
 use serde_json::Value;
-use support::{Case, artefacts};
+use support::{Case, State, artefacts, state};
 
 const PROGRAMS: [&str; 13] = [
     "vector_add",
@@ -266,17 +266,8 @@ fn resident(pid: u32) -> u64 {
         .unwrap_or_default()
 }
 
-fn state(server: &Server) -> [Option<usize>; 3] {
-    let pid = server.pid();
-    [
-        Some(server.workers().len()),
-        process::threads(pid),
-        process::descriptors(pid),
-    ]
-}
-
 /// Waits until the last client's worker is gone, and what reported its end.
-fn idle_state(server: &Server) -> [Option<usize>; 3] {
+fn idle_state(server: &Server) -> State {
     process::wait_until(Duration::from_secs(15), || server.workers().is_empty());
     thread::sleep(Duration::from_millis(500));
     state(server)

@@ -5,7 +5,6 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -70,48 +69,30 @@ fn a_vector_addition_waits_seven_times_and_a_further_round_once() {
 /// A proxy on which connections are as they are, and which counts how often each turns from what its client says to what
 /// its server answers. The greeting is no answer: neither side waits for the other's.
 fn turns(server: &str) -> (String, Arc<Mutex<Vec<u32>>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (address, server) = (
-        listener.local_addr().unwrap().to_string(),
-        server.to_owned(),
-    );
     let all = Arc::new(Mutex::new(Vec::new()));
     let counted = Arc::clone(&all);
-    std::thread::spawn(move || {
-        while let Ok((client, _)) = listener.accept() {
-            let server = TcpStream::connect(&server).unwrap();
-            let at = {
-                let mut all = counted.lock().unwrap();
-                all.push(0);
-                all.len() - 1
-            };
-            // Whether the client has said something that nothing has come behind.
-            let asked = Arc::new(AtomicBool::new(false));
-            for (mut from, mut to, is_client) in [
-                (
-                    client.try_clone().unwrap(),
-                    server.try_clone().unwrap(),
-                    true,
-                ),
-                (server, client, false),
-            ] {
-                let (counted, asked) = (Arc::clone(&counted), Arc::clone(&asked));
-                std::thread::spawn(move || {
-                    let (mut bytes, mut all) = (vec![0; 64 << 10], 0);
-                    while let Ok(read @ 1..) = from.read(&mut bytes) {
-                        all += read;
-                        if is_client {
-                            asked.store(true, Ordering::SeqCst);
-                        } else if all > GREETING_LEN && asked.swap(false, Ordering::SeqCst) {
-                            counted.lock().unwrap()[at] += 1;
-                        }
-                        if to.write_all(&bytes[..read]).is_err() {
-                            break;
-                        }
+    let address = support::way_to(server.to_owned(), move |at, client, server| {
+        counted.lock().unwrap().push(0);
+        // Whether the client has said something that nothing has come behind.
+        let asked = Arc::new(AtomicBool::new(false));
+        let own = (client.try_clone().unwrap(), server.try_clone().unwrap());
+        for (mut from, mut to, is_client) in [(own.0, own.1, true), (server, client, false)] {
+            let (counted, asked) = (Arc::clone(&counted), Arc::clone(&asked));
+            std::thread::spawn(move || {
+                let (mut bytes, mut all) = (vec![0; 64 << 10], 0);
+                while let Ok(read @ 1..) = from.read(&mut bytes) {
+                    all += read;
+                    if is_client {
+                        asked.store(true, Ordering::SeqCst);
+                    } else if all > GREETING_LEN && asked.swap(false, Ordering::SeqCst) {
+                        counted.lock().unwrap()[at] += 1;
                     }
-                    let _ = to.shutdown(std::net::Shutdown::Write);
-                });
-            }
+                    if to.write_all(&bytes[..read]).is_err() {
+                        break;
+                    }
+                }
+                let _ = to.shutdown(std::net::Shutdown::Write);
+            });
         }
     });
     (address, all)

@@ -12,7 +12,7 @@ use fastrand::Rng;
 use gtrace_e2e::artefacts;
 use gtrace_e2e::process;
 use gtrace_e2e::server::{Server, Via};
-use support::artefacts;
+use support::{State, artefacts, idle_state, state};
 
 const CLIENTS: u64 = 8;
 const THREADS: &str = "4";
@@ -41,34 +41,6 @@ fn client(server: &Server, via: Via, arguments: &[&str]) -> Command {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command
-}
-
-#[derive(Debug, PartialEq, Eq)]
-struct State {
-    workers: usize,
-    threads: Option<usize>,
-    descriptors: Option<usize>,
-}
-
-fn state(server: &Server) -> State {
-    State {
-        workers: server.workers().len(),
-        threads: process::threads(server.pid()),
-        descriptors: process::descriptors(server.pid()),
-    }
-}
-
-/// Once it no longer changes: what a server needs to start, or a client to begin, is not closed at once.
-fn idle_state(server: &Server) -> State {
-    let mut before = state(server);
-    loop {
-        std::thread::sleep(Duration::from_millis(200));
-        let now = state(server);
-        if now == before {
-            return now;
-        }
-        before = now;
-    }
 }
 
 /// Waits until the server is as it was at `start`.

@@ -83,19 +83,6 @@ fn nvidia_smi(series: &str) -> Option<PathBuf> {
     None
 }
 
-/// All lines but those with the time of day.
-fn without_times(text: &str) -> String {
-    const DAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "];
-    let timed = |line: &str| {
-        let marked = ["Timestamp", "<timestamp>"]
-            .iter()
-            .any(|mark| line.contains(mark));
-        marked || DAYS.iter().any(|day| line.starts_with(day))
-    };
-    let lines = text.lines().filter(|line| !timed(line));
-    lines.map(|line| line.to_owned() + "\n").collect()
-}
-
 /// What it prints is the same through the network, whichever way it is asked.
 fn nvidia_smi_of(series: &str, queried: &str) {
     let Some(program) = nvidia_smi(series) else {
@@ -117,7 +104,7 @@ fn nvidia_smi_of(series: &str, queried: &str) {
         let output = Case::new(program.clone())
             .arguments(arguments)
             .server("GTRACE_SOFTGPU_DEVICES", "2")
-            .mask(without_times)
+            .mask(mask::without_times)
             .same_everywhere();
         assert!(output.contains(shown), "{arguments:?}: {output}");
     }

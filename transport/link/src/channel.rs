@@ -25,6 +25,17 @@ pub(crate) trait Channel: Endable + 'static {
     /// Takes what it can of `head` and `body` behind it: bytes, or none if it is full.
     fn send(&self, head: &[u8], body: &[u8]) -> Result<Option<usize>, LinkError>;
 
+    /// As [`Channel::send`], of a body of which the channel may take the memory itself instead of a copy.
+    ///
+    /// # Safety
+    ///
+    /// The body is not written to before the other side has acknowledged that it has read it; never, if it does not. It
+    /// may be unmapped at any time.
+    #[allow(unsafe_code)]
+    unsafe fn send_stable(&self, head: &[u8], body: &[u8]) -> Result<Option<usize>, LinkError> {
+        self.send(head, body)
+    }
+
     /// Sends what it took and still has: none if the socket is full.
     fn drain(&self) -> Result<Option<()>, LinkError>;
 }

@@ -32,6 +32,7 @@ mod lookup;
 mod mapping;
 mod networks;
 mod offer;
+mod pages;
 mod pinned;
 mod printable;
 mod rdma;

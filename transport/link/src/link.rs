@@ -232,6 +232,19 @@ pub trait Tx: Send {
         self.bulk(body)
     }
 
+    /// As [`Tx::bulk_lent`], of bytes of which the system may take the memory itself instead of a copy. Where that was
+    /// done SIGPIPE is sent to this process when the other side is gone: it ignores it, as programs in Rust do.
+    ///
+    /// # Safety
+    ///
+    /// They stay as they are while [`Tx::is_lent`] says so of them, whatever is taken back. After this is dropped they are
+    /// unmapped, or stay as they are for ever.
+    #[allow(unsafe_code)]
+    unsafe fn bulk_stable(&mut self, body: &[u8]) -> Result<(), LinkError> {
+        // SAFETY: the caller promises more.
+        unsafe { self.bulk_lent(body) }
+    }
+
     /// Whether [`Tx::bulk_lent`] spares a copy.
     fn lends(&self) -> bool {
         false
@@ -243,6 +256,7 @@ pub trait Tx: Send {
     }
 
     /// What is lent of `memory`, or all that is lent, may change from now on: what the other side has not read is copied.
+    /// What was sent by [`Tx::bulk_stable`] stays lent.
     fn take_back(&mut self, _memory: Option<&[u8]>) {}
 
     /// The same of `body` that lies in `memory`: a link whose device can take it from there does, when it comes to

@@ -12,6 +12,7 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown};
 use crate::channel::Channel;
 use crate::inherited::Inherited;
 use crate::link::{End as How, Ended, LinkError};
+use crate::pages::Pages;
 use crate::spin::{Peer, Spin};
 use crate::wait::{Wait, gone, has_moved, io_error, poll};
 use crate::{sys, tcp};
@@ -33,6 +34,7 @@ pub(crate) struct Socket {
     pub(crate) tcp: bool,
     /// Another connection takes the place of this one if it breaks.
     replaceable: AtomicBool,
+    pub(crate) pages: Pages,
 }
 
 impl Socket {
@@ -46,6 +48,7 @@ impl Socket {
             peer,
             tcp,
             replaceable: AtomicBool::new(false),
+            pages: Pages::default(),
         }
     }
 
@@ -80,7 +83,10 @@ impl Socket {
 
     /// Sends what the socket takes now: bytes, or none if it is full.
     pub(crate) fn send(&self, bytes: &[IoSlice<'_>]) -> Result<Option<usize>, LinkError> {
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        self.send_by(bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
+    }
+
+    fn send_by(&self, bytes: &[IoSlice<'_>], flags: SendFlags) -> Result<Option<usize>, LinkError> {
         loop {
             let sent = match bytes {
                 [one] => rustix::net::send(&self.fd, one, flags),
@@ -144,6 +150,9 @@ impl Channel for Socket {
     }
 
     fn send(&self, head: &[u8], body: &[u8]) -> Result<Option<usize>, LinkError> {
+        if self.pages.drain(self)?.is_none() {
+            return Ok(None);
+        }
         let both = [IoSlice::new(head), IoSlice::new(body)];
         match (head.is_empty(), body.is_empty()) {
             (false, false) => Socket::send(self, &both),
@@ -152,8 +161,28 @@ impl Channel for Socket {
         }
     }
 
+    #[allow(unsafe_code)]
+    unsafe fn send_stable(&self, head: &[u8], body: &[u8]) -> Result<Option<usize>, LinkError> {
+        if !self.pages.is_open(self) {
+            return Channel::send(self, head, body);
+        }
+        if !head.is_empty() {
+            if self.pages.drain(self)?.is_none() {
+                return Ok(None);
+            }
+            // The body follows at once.
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL | SendFlags::MORE;
+            return self.send_by(&[IoSlice::new(head)], flags);
+        }
+        // SAFETY: the caller's promise.
+        match unsafe { self.pages.send(self, body)? } {
+            Some(0) => Channel::send(self, &[], body),
+            taken => Ok(taken),
+        }
+    }
+
     fn drain(&self) -> Result<Option<()>, LinkError> {
-        Ok(Some(()))
+        self.pages.drain(self)
     }
 }
 

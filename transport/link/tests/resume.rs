@@ -37,6 +37,40 @@ fn target(address: &str) -> Target {
     target
 }
 
+/// Bytes of a piece, of which `left` are left; few are large.
+fn length(size: u64, left: usize) -> usize {
+    let len = match size % 8 {
+        0 => size as usize >> 8 & 0xf_ffff,
+        1 | 2 => size as usize >> 8 & 0x3fff,
+        _ => size as usize >> 8 & 0xff,
+    };
+    len.clamp(1, left)
+}
+
+/// Memory that a link may send itself. It is written to as soon as the link says that the other side has read it, and never
+/// given back.
+#[derive(Default)]
+struct Stable(Vec<(&'static mut [u8], bool)>);
+
+impl Stable {
+    /// Some that is not lent; by now it is.
+    fn next(&mut self, tx: &mut dyn Tx) -> &mut [u8] {
+        for (memory, lent) in &mut self.0 {
+            if *lent && !tx.is_lent(memory) {
+                memory.fill(0xee);
+                *lent = false;
+            }
+        }
+        let free = self.0.iter().position(|(_, lent)| !lent);
+        let free = free.unwrap_or_else(|| {
+            self.0.push((vec![0; 1 << 20].leak(), false));
+            self.0.len() - 1
+        });
+        self.0[free].1 = true;
+        self.0[free].0
+    }
+}
+
 /// Sends `bytes` of a stream in pieces of all sizes, with and without a flush behind each, and some from memory that is
 /// lent to the link and used again as soon as the link gives it back.
 #[allow(unsafe_code)]
@@ -46,6 +80,7 @@ fn send(tx: &mut dyn Tx, seed: u64, bytes: usize) {
     let mut ways = Bytes::new(seed ^ 99);
     let mut memory: [Vec<u8>; 4] = std::array::from_fn(|_| vec![0; 1 << 20]);
     let mut next = 0;
+    let mut stable = Stable::default();
     while sent < bytes {
         next = (next + 1) % memory.len();
         let body = &mut memory[next];
@@ -58,12 +93,16 @@ fn send(tx: &mut dyn Tx, seed: u64, bytes: usize) {
         }
         assert!(!tx.is_lent(body));
         let size = sizes.next();
-        let len = match size % 8 {
-            0 => size as usize >> 8 & 0xf_ffff,
-            1 | 2 => size as usize >> 8 & 0x3fff,
-            _ => size as usize >> 8 & 0xff,
-        };
-        let body = &mut body[..len.clamp(1, bytes - sent)];
+        let len = length(size, bytes - sent);
+        if len > 64 << 10 && way & 8 != 0 {
+            let body = &mut stable.next(tx)[..len];
+            stream.fill(body);
+            // SAFETY: it is written to only when it is not lent any more.
+            unsafe { tx.bulk_stable(body).unwrap() };
+            sent += len;
+            continue;
+        }
+        let body = &mut body[..len];
         stream.fill(body);
         if way & 4 != 0 {
             // SAFETY: it is not written to before it is taken back, and goes after the link.
@@ -91,12 +130,7 @@ fn receive(rx: &mut dyn Rx, seed: u64, bytes: usize) {
     let mut into = vec![0; 1 << 20];
     while read < bytes {
         let size = sizes.next();
-        let len = match size % 8 {
-            0 => size as usize >> 8 & 0xf_ffff,
-            1 | 2 => size as usize >> 8 & 0x3fff,
-            _ => size as usize >> 8 & 0xff,
-        };
-        let len = len.clamp(1, bytes - read);
+        let len = length(size, bytes - read);
         stream.fill(&mut body[..len]);
         let into = &mut into[..len];
         way += 1;
@@ -207,6 +241,38 @@ fn a_unix_socket_is_connected_to_again() {
         exchange(&mut here, &mut there, 100_000);
         assert_eq!(here.info.changes.resumptions(), round);
     }
+}
+
+/// What a socket has that nobody reads any more is memory that is in use again meanwhile.
+#[test]
+fn a_unix_socket_breaks_while_memory_is_left_to_it() {
+    const BYTES: usize = 24 << 20;
+    let dir = tempfile::tempdir().unwrap();
+    let (mut here, mut there) = unix_lane(dir.path());
+    let sender = thread::spawn(move || {
+        send(&mut *there.tx, 3, BYTES);
+        there
+    });
+    let (mut stream, mut sizes) = (Bytes::new(3), Bytes::new(3 ^ 77));
+    let (mut wanted, mut got) = (vec![0; 1 << 20], vec![0; 1 << 20]);
+    let mut read = 0;
+    while read < BYTES {
+        let len = length(sizes.next(), BYTES - read);
+        stream.fill(&mut wanted[..len]);
+        here.rx.read(&mut got[..len]).unwrap();
+        assert!(
+            got[..len] == wanted[..len],
+            "bytes {read} to {}",
+            read + len
+        );
+        read += len;
+        if len > 64 << 10 {
+            cut(&here);
+        }
+    }
+    let resumed = here.info.changes.resumptions();
+    assert!(resumed > 10, "{resumed}");
+    drop(sender.join().unwrap());
 }
 
 /// Both have more to send than the socket holds, and one thread each, which reads when it has sent all.

@@ -34,6 +34,20 @@ pub trait Payload<'a>: Sized {
         r.end()?;
         Ok(whole)
     }
+
+    /// Appends each of a list.
+    fn write_each(list: &[Self], w: &mut Writer) {
+        list.iter().for_each(|each| each.write(w));
+    }
+
+    /// Reads a list of `len`, which the bytes that are left can hold.
+    ///
+    /// # Errors
+    ///
+    /// As [`Payload::read`].
+    fn read_each(r: &mut Reader<'a>, len: usize) -> Result<Vec<Self>, DecodeError> {
+        (0..len).map(|_| Self::read(r)).collect()
+    }
 }
 
 /// A number, a list or a text, or what has some.
@@ -135,7 +149,28 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+numbers!(i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+/// Many at once.
+impl Payload<'_> for u8 {
+    #[inline]
+    fn write(&self, w: &mut Writer) {
+        w.u8(*self);
+    }
+
+    #[inline]
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        r.u8()
+    }
+
+    fn write_each(list: &[Self], w: &mut Writer) {
+        w.raw(list);
+    }
+
+    fn read_each(r: &mut Reader<'_>, len: usize) -> Result<Vec<Self>, DecodeError> {
+        r.raw(len).map(<[Self]>::to_vec)
+    }
+}
 
 /// As a u64.
 impl Payload<'_> for usize {
@@ -190,7 +225,7 @@ impl<'a, T: Payload<'a> + Copy + Default, const N: usize> Payload<'a> for [T; N]
     const LEAST: usize = T::LEAST * N;
 
     fn write(&self, w: &mut Writer) {
-        self.iter().for_each(|each| each.write(w));
+        T::write_each(self, w);
     }
 
     fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
@@ -219,7 +254,7 @@ impl<'a, A: Payload<'a>, B: Payload<'a>> Payload<'a> for (A, B) {
 impl<'a, T: Payload<'a>> Payload<'a> for Vec<T> {
     fn write(&self, w: &mut Writer) {
         w.u64(self.len() as u64);
-        self.iter().for_each(|each| each.write(w));
+        T::write_each(self, w);
     }
 
     fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
@@ -231,7 +266,7 @@ impl<'a, T: Payload<'a>> Bounded<'a> for Vec<T> {
     fn at_most(r: &mut Reader<'a>, most: usize) -> Result<Self, DecodeError> {
         let cap = most.min(r.left() / T::LEAST.max(1));
         let len = r.len(cap)?;
-        (0..len).map(|_| T::read(r)).collect()
+        T::read_each(r, len)
     }
 }
 
@@ -264,5 +299,25 @@ impl Payload<'_> for String {
 impl Bounded<'_> for String {
     fn at_most(r: &mut Reader<'_>, most: usize) -> Result<Self, DecodeError> {
         r.str(most).map(str::to_owned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// As the values travel one by one.
+        #[test]
+        fn bytes_travel_at_once(bytes: Vec<u8>, most in 0..64usize) {
+            let signed: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
+            let sent = bytes.to_bytes();
+            prop_assert_eq!(&sent, &signed.to_bytes());
+            prop_assert_eq!(Vec::<u8>::whole(&mut Reader::new(&sent)), Ok(bytes.clone()));
+            let at_most = |sent: &[u8]| Vec::<u8>::at_most(&mut Reader::new(sent), most).ok();
+            prop_assert_eq!(at_most(&sent), Some(bytes).filter(|bytes| bytes.len() <= most));
+            prop_assert_eq!(at_most(&sent[..sent.len() - 1]), None);
+        }
     }
 }

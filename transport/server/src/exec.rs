@@ -17,7 +17,7 @@ use crate::worker::handles::{CONTEXT_IS_DESTROYED, Handles, INVALID_CONTEXT, INV
 use crate::worker::session::Session;
 use crate::worker::sticky::PendingAsyncError;
 use crate::worker::time;
-use crate::worker::watermark::{Look, Records};
+use crate::worker::watermark::{EventPoll, Records};
 
 pub(crate) use crate::worker::handles::Code;
 
@@ -183,30 +183,30 @@ impl Exec {
     /// The frame has recorded this event.
     pub(crate) fn recorded(&mut self, event: u64) {
         let seq = self.request.seq;
-        self.with_records(|records, look| records.add(look, seq, event));
+        self.with_records(|records, poll| records.add(poll, seq, event));
     }
 
     /// Called when idle: whether a further poll of the oldest events may be worth it.
-    pub(crate) fn look_idly(&mut self) -> bool {
-        self.with_records(|records, look| records.look_idly(look))
+    pub(crate) fn poll_idly(&mut self) -> bool {
+        self.with_records(|records, poll| records.poll_idly(poll))
     }
 
     /// Up to which frame the records of events are complete.
     fn watermark(&mut self) -> u64 {
         let seq = self.request.seq;
-        self.with_records(|records, look| records.watermark(look, seq))
+        self.with_records(|records, poll| records.watermark(poll, seq))
     }
 
     /// Has `action` use the records of events, with what a poll of them needs.
     #[inline]
-    fn with_records<T>(&mut self, action: impl FnOnce(&mut Records, Look<'_>) -> T) -> T {
-        let look = Look {
+    fn with_records<T>(&mut self, action: impl FnOnce(&mut Records, EventPoll<'_>) -> T) -> T {
+        let poll = EventPoll {
             event_lifetime: &self.session.event_lifetime,
             handles: &self.handles,
             query: self.driver.cuEventQuery,
             now: self.begun_ns,
         };
-        action(&mut self.records, look)
+        action(&mut self.records, poll)
     }
 
     /// The header of a reply to the frame, without lengths and status.

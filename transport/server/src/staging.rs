@@ -6,14 +6,15 @@
 //! first large copies of a process are made both ways and timed, each direction for itself.
 #![allow(unsafe_code)]
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{Layout, handle_alloc_error};
 use std::collections::VecDeque;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use gtrace_link::{LinkError, Tx};
 use gtrace_protocol::WINDOW;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use crate::generated::driver::Driver;
 use crate::worker::watermark::relaxed;
@@ -21,12 +22,11 @@ use crate::worker::watermark::relaxed;
 /// Bytes of a part, and most that are copied at once between link and device: a piece that still lies in the CPU's cache
 /// when it is copied on.
 pub(crate) const PART: usize = 256 << 10;
-/// Parts that are used while the link sends from others: as much as it keeps for a client that does not read.
+/// Parts that are used while the link sends from others: as much as it keeps for a client that does not read. It never has
+/// more of whole ones than that, so that those need not be taken back.
 const PARTS: usize = (WINDOW as usize).div_ceil(PART) + 2;
 /// Pieces that are timed each way.
 const SAMPLES: u32 = 16;
-/// Alignment of the memory: a page of every CPU that is served.
-const ALIGN: usize = 64 << 10;
 /// `CU_MEMHOSTREGISTER_PORTABLE`: page-locked for all contexts.
 const PORTABLE: u32 = 1;
 /// CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED: it ended with the context that it was locked in.
@@ -149,6 +149,8 @@ pub(crate) struct InFlight {
 struct Part {
     memory: NonNull<u8>,
     locked: bool,
+    /// The link may send the memory itself: it is not written to before the client has read it.
+    stable: bool,
 }
 
 /// The memory of a lane: taken with its first large copy, and given back with the lane. Two parts, one for the device and
@@ -171,19 +173,23 @@ pub(crate) struct Staging {
 // SAFETY: the memory is this value's alone.
 unsafe impl Send for Staging {}
 
-const LAYOUT: Layout = match Layout::from_size_align(PART, ALIGN) {
-    Ok(layout) => layout,
-    Err(_) => panic!("not a layout"),
-};
-
 impl Part {
     fn new() -> Self {
-        // SAFETY: the layout is not empty.
-        let memory = unsafe { alloc_zeroed(LAYOUT) };
-        let memory = NonNull::new(memory);
+        // Whole pages, of which nothing else is made once they are given back: a socket may have them still.
+        // SAFETY: new memory.
+        let memory = unsafe {
+            mmap_anonymous(
+                ptr::null_mut(),
+                PART,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )
+        };
+        let memory = memory.ok().and_then(|at| NonNull::new(at.cast()));
         Self {
-            memory: memory.unwrap_or_else(|| std::alloc::handle_alloc_error(LAYOUT)),
+            memory: memory.unwrap_or_else(|| handle_alloc_error(Layout::new::<[u8; PART]>())),
             locked: false,
+            stable: false,
         }
     }
 
@@ -205,8 +211,9 @@ impl Part {
 
     /// Gives the memory back, which nobody uses any more.
     fn free(self) {
-        // SAFETY: allocated so; the value is gone with it.
-        unsafe { dealloc(self.memory.as_ptr(), LAYOUT) };
+        // SAFETY: mapped so; the value is gone with it.
+        let unmapped = unsafe { munmap(self.memory.as_ptr().cast(), PART) };
+        debug_assert!(unmapped.is_ok());
     }
 
     /// False if the driver may still use the memory.
@@ -301,19 +308,32 @@ impl Staging {
         if !tx.lends() {
             return tx.bulk(&self.part()[..len]);
         }
-        // SAFETY: the part is written to when the link says that it is not lent any more; it goes after the link.
-        unsafe { tx.bulk_lent(&self.part()[..len])? };
-        self.lent.push_back(self.next);
-        while let Some(first) = self.lent.front().copied() {
-            let bytes = self.parts[first].bytes();
-            if tx.is_lent(bytes) {
-                if !self.free.is_empty() || self.parts.len() < PARTS {
-                    break;
-                }
-                tx.take_back(Some(bytes));
+        let stable = len == PART;
+        self.next_part().stable = stable;
+        let bytes = &self.part()[..len];
+        // SAFETY: the part is written to when the link says that it is not lent any more, and one that is not stable also
+        // when it was taken back; it goes after the link, and is unmapped.
+        unsafe {
+            match stable {
+                true => tx.bulk_stable(bytes)?,
+                false => tx.bulk_lent(bytes)?,
             }
+        }
+        self.lent.push_back(self.next);
+        while let Some(first) = self.lent.front().copied()
+            && !tx.is_lent(self.parts[first].bytes())
+        {
             self.lent.pop_front();
             self.free.push(first);
+        }
+        let is_unstable = |at: &usize| !self.parts[*at].stable;
+        if self.free.is_empty()
+            && self.parts.len() >= PARTS
+            && let Some(at) = self.lent.iter().position(is_unstable)
+            && let Some(unstable) = self.lent.remove(at)
+        {
+            tx.take_back(Some(self.parts[unstable].bytes()));
+            self.free.push(unstable);
         }
         // The one that was sent last of those that were read, as most of it lies in the CPU's cache still.
         self.next = self.free.pop().unwrap_or_else(|| {
@@ -384,6 +404,8 @@ mod tests {
         behind: usize,
         /// What was lent and not read, in order: where it lies, or its copy.
         lent: VecDeque<Result<(*const u8, usize), Vec<u8>>>,
+        /// Where what was lent for good lies, in no order.
+        stable: Vec<*const u8>,
         read: Vec<u8>,
     }
 
@@ -395,6 +417,7 @@ mod tests {
             Self {
                 behind,
                 lent: VecDeque::new(),
+                stable: Vec::new(),
                 read: Vec::new(),
             }
         }
@@ -410,6 +433,7 @@ mod tests {
                     Err(copied) => copied,
                 };
                 assert_eq!(bytes.first(), bytes.last());
+                self.stable.retain(|at| *at != bytes.as_ptr());
                 self.read.push(bytes[0]);
             }
         }
@@ -428,6 +452,11 @@ mod tests {
             self.read_to(self.behind);
             Ok(())
         }
+        unsafe fn bulk_stable(&mut self, body: &[u8]) -> Result<(), LinkError> {
+            self.stable.push(body.as_ptr());
+            // SAFETY: the caller promises more.
+            unsafe { self.bulk_lent(body) }
+        }
         fn lends(&self) -> bool {
             true
         }
@@ -441,6 +470,7 @@ mod tests {
                 if let Ok((at, len)) = *piece
                     && memory.is_none_or(|memory| memory.as_ptr() == at)
                 {
+                    assert!(!self.stable.contains(&at), "the link may have the memory");
                     // SAFETY: as in `read_to`.
                     *piece = Err(unsafe { std::slice::from_raw_parts(at, len) }.to_vec());
                 }
@@ -490,6 +520,31 @@ mod tests {
             slow.read_to(0);
             let sent: Vec<u8> = (0..PIECES).map(|nth| (nth % 251) as u8).collect();
             assert_eq!(slow.read, sent, "{behind} behind");
+        }
+    }
+
+    /// A link keeps so many bytes. Whole parts, of which it may have the memory itself, are not taken back, whatever is sent
+    /// between them.
+    #[test]
+    fn whole_parts_wait_for_the_client_and_others_are_taken_back() {
+        let driver: &Driver = Box::leak(Box::new(Driver::load(Path::new("libc.so.6")).unwrap()));
+        for short in [PART, PART / 4, PART - 1] {
+            let mut staging = Staging::new(driver);
+            let mut slow = Slow::new(usize::MAX);
+            let mut lens = VecDeque::new();
+            for nth in 0..5 * PARTS {
+                let len = if nth % 3 == 0 { short } else { PART };
+                lens.push_back(len);
+                while lens.iter().sum::<usize>() > WINDOW as usize {
+                    lens.pop_front();
+                    slow.read_to(lens.len() - 1);
+                }
+                send(&mut staging, &mut slow, len, (nth % 251) as u8).unwrap();
+            }
+            assert!(staging.parts.len() <= PARTS, "{}", staging.parts.len());
+            slow.read_to(0);
+            let sent = (0..5 * PARTS).map(|nth| (nth % 251) as u8);
+            assert!(slow.read.into_iter().eq(sent), "{short}");
         }
     }
 

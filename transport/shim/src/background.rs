@@ -30,7 +30,7 @@ pub(crate) fn supervised(thread: &str, lose: impl FnOnce(&str), work: impl FnOnc
     let panicked = catch_unwind(AssertUnwindSafe(work)).is_err();
     if panicked {
         lose(&format!(
-            "gtrace's own thread {thread} has failed from within; please report what stands above"
+            "gtrace's own thread {thread} has failed from within; please report this with the messages above"
         ));
     }
     panicked

@@ -26,6 +26,7 @@ use crate::graph::Held;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 use crate::stats::local;
+use crate::status::fail_if;
 
 const NONE: CUstreamCaptureStatus = cuda::CU_STREAM_CAPTURE_STATUS_NONE;
 const ACTIVE: CUstreamCaptureStatus = cuda::CU_STREAM_CAPTURE_STATUS_ACTIVE;
@@ -224,9 +225,7 @@ pub(crate) unsafe fn cuStreamIsCapturing(
 ) -> Answer {
     // SAFETY: a pointer of the program.
     unsafe {
-        if captureStatus.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
+        fail_if(captureStatus.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
         status(hStream, captureStatus, null_mut(), null_mut())
     }
 }

@@ -21,7 +21,8 @@ use crate::generated::driver::remote;
 use crate::session::{self, Session};
 use crate::set_launch;
 use crate::state::{lock, write};
-use crate::stats::local;
+use crate::stats::{local, local_functions};
+use crate::status::fail_if;
 use crate::tables;
 
 pub(crate) use primary::*;
@@ -132,9 +133,7 @@ fn pointer(handle: u64) -> CUcontext {
 /// `to` is null or writable.
 #[inline]
 pub(crate) unsafe fn put<T>(to: *mut T, value: T) -> Answer {
-    if to.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(to.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     // SAFETY: not null, so writable by the caller's promise.
     unsafe { to.write(value) };
     Ok(())
@@ -192,9 +191,10 @@ pub(crate) unsafe fn cuCtxCreate_v3(
     flags: c_uint,
     dev: CUdevice,
 ) -> Answer {
-    if !paramsArray.is_null() && numParams != 0 {
-        return Err(cuda::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
-    }
+    fail_if(
+        !paramsArray.is_null() && numParams != 0,
+        cuda::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
+    )?;
     // SAFETY: pointers of the program, passed on.
     unsafe { cuCtxCreate_v2(pctx, flags, dev) }
 }
@@ -239,74 +239,78 @@ pub(crate) unsafe fn cuCtxDestroy_v2(ctx: CUcontext) -> Answer {
     destroyed
 }
 
-pub(crate) unsafe fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> Answer {
-    let session = session::cuda()?;
-    local!("cuCtxAttach");
-    let handle = alive(session)?.0.handle;
-    if flags != 0 || pctx.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+local_functions! {
+    fn cuCtxAttach(session, pctx: *mut CUcontext, flags: c_uint) {
+        let handle = alive(session)?.0.handle;
+        fail_if(flags != 0 || pctx.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
+        lock(&session.state.contexts).attach(handle);
+        put(pctx, pointer(handle))
     }
-    lock(&session.state.contexts).attach(handle);
-    // SAFETY: a pointer of the program.
-    unsafe { put(pctx, pointer(handle)) }
-}
 
-pub(crate) unsafe fn cuCtxDetach(ctx: CUcontext) -> Answer {
-    let session = session::cuda()?;
-    local!("cuCtxDetach");
-    let handle = number(ctx);
-    live(session, handle)?;
-    if current()?.handle != handle {
-        return Err(cuda::CUDA_ERROR_INVALID_CONTEXT);
+    fn cuCtxDetach(session, ctx: CUcontext) {
+        let handle = number(ctx);
+        live(session, handle)?;
+        fail_if(current()?.handle != handle, cuda::CUDA_ERROR_INVALID_CONTEXT)?;
+        let last = lock(&session.state.contexts).detach(handle);
+        match last {
+            true => cuCtxDestroy_v2(ctx),
+            false => Ok(()),
+        }
     }
-    let last = lock(&session.state.contexts).detach(handle);
-    match last {
-        // SAFETY: a handle.
-        true => unsafe { cuCtxDestroy_v2(ctx) },
-        false => Ok(()),
+
+    fn cuCtxGetCurrent(_session, pctx: *mut CUcontext) {
+        put(pctx, pointer(TOP.get().handle))
     }
-}
 
-pub(crate) unsafe fn cuCtxGetCurrent(pctx: *mut CUcontext) -> Answer {
-    session::cuda()?;
-    local!("cuCtxGetCurrent");
-    // SAFETY: a pointer of the program.
-    unsafe { put(pctx, pointer(TOP.get().handle)) }
-}
-
-pub(crate) unsafe fn cuCtxSetCurrent(ctx: CUcontext) -> Answer {
-    let session = session::cuda()?;
-    local!("cuCtxSetCurrent");
-    match number(ctx) {
-        0 if TOP.get().handle == 0 => {}
-        0 => pop(),
-        handle => TOP.set(live(session, handle)?),
+    fn cuCtxSetCurrent(session, ctx: CUcontext) {
+        match number(ctx) {
+            0 if TOP.get().handle == 0 => {}
+            0 => pop(),
+            handle => TOP.set(live(session, handle)?),
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-pub(crate) unsafe fn cuCtxPushCurrent_v2(ctx: CUcontext) -> Answer {
-    let session = session::cuda()?;
-    local!("cuCtxPushCurrent_v2");
-    push(live(session, number(ctx))?);
-    Ok(())
-}
+    fn cuCtxPushCurrent_v2(session, ctx: CUcontext) {
+        push(live(session, number(ctx))?);
+        Ok(())
+    }
 
-pub(crate) unsafe fn cuCtxPopCurrent_v2(pctx: *mut CUcontext) -> Answer {
-    session::cuda()?;
-    local!("cuCtxPopCurrent_v2");
-    let current = current()?;
-    pop();
-    // SAFETY: a pointer of the program.
-    unsafe { put_wanted(pctx, pointer(current.handle)) };
-    Ok(())
-}
+    fn cuCtxPopCurrent_v2(_session, pctx: *mut CUcontext) {
+        let current = current()?;
+        pop();
+        put_wanted(pctx, pointer(current.handle));
+        Ok(())
+    }
 
-pub(crate) unsafe fn cuCtxGetDevice(device: *mut CUdevice) -> Answer {
-    let session = session::cuda()?;
-    local!("cuCtxGetDevice");
-    // SAFETY: a pointer of the program.
-    unsafe { put(device, alive(session)?.0.device) }
+    fn cuCtxGetDevice(session, device: *mut CUdevice) {
+        put(device, alive(session)?.0.device)
+    }
+
+    fn cuCtxGetDevice_v2(session, device: *mut CUdevice, ctx: CUcontext) {
+        put(device, meant(session, ctx)?.device)
+    }
+
+    fn cuCtxGetApiVersion(session, ctx: CUcontext, version: *mut c_uint) {
+        if number(ctx) != 0 {
+            live(session, number(ctx))?;
+        }
+        // What every driver since CUDA 3.2 answers for contexts made by cuCtxCreate_v2 and later.
+        put(version, 3020)
+    }
+
+    fn cuCtxGetFlags(session, flags: *mut c_uint) {
+        put(flags, alive(session)?.1.flags)
+    }
+
+    fn cuCtxGetId(session, ctx: CUcontext, ctxId: *mut c_ulonglong) {
+        // Unique in the process, as CUDA promises; no call takes it.
+        put(ctxId, meant(session, ctx)?.handle >> 4)
+    }
+
+    fn cuStreamGetGreenCtx(_session, _hStream: cuda::CUstream, phCtx: *mut cuda::CUgreenCtx) {
+        put(phCtx, std::ptr::null_mut())
+    }
 }
 
 /// The context that a call means, for which null is the current one.
@@ -317,31 +321,6 @@ fn meant(session: &Session, ctx: CUcontext) -> Answer<Current> {
     }
 }
 
-pub(crate) unsafe fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) -> Answer {
-    let session = session::cuda()?;
-    local!("cuCtxGetDevice_v2");
-    // SAFETY: a pointer of the program.
-    unsafe { put(device, meant(session, ctx)?.device) }
-}
-
-pub(crate) unsafe fn cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) -> Answer {
-    let session = session::cuda()?;
-    local!("cuCtxGetApiVersion");
-    if number(ctx) != 0 {
-        live(session, number(ctx))?;
-    }
-    // What every driver since CUDA 3.2 answers for contexts made by cuCtxCreate_v2 and later.
-    // SAFETY: a pointer of the program.
-    unsafe { put(version, 3020) }
-}
-
-pub(crate) unsafe fn cuCtxGetFlags(flags: *mut c_uint) -> Answer {
-    let session = session::cuda()?;
-    local!("cuCtxGetFlags");
-    // SAFETY: a pointer of the program.
-    unsafe { put(flags, alive(session)?.1.flags) }
-}
-
 pub(crate) unsafe fn cuCtxSetFlags(flags: c_uint) -> Answer {
     let session = session::cuda()?;
     let current = current()?;
@@ -349,14 +328,6 @@ pub(crate) unsafe fn cuCtxSetFlags(flags: c_uint) -> Answer {
     check(unsafe { remote::cuCtxSetFlags(flags) })?;
     lock(&session.state.contexts).set_flags(current.handle, flags);
     Ok(())
-}
-
-pub(crate) unsafe fn cuCtxGetId(ctx: CUcontext, ctxId: *mut c_ulonglong) -> Answer {
-    let session = session::cuda()?;
-    local!("cuCtxGetId");
-    // Unique in the process, as CUDA promises; no call takes it.
-    // SAFETY: a pointer of the program.
-    unsafe { put(ctxId, meant(session, ctx)?.handle >> 4) }
 }
 
 pub(crate) unsafe fn cuCtxGetStreamPriorityRange(
@@ -406,16 +377,6 @@ pub(crate) unsafe fn cuStreamGetCtx_v2(
         unsafe { put_wanted(pGreenCtx, std::ptr::null_mut()) };
     }
     code
-}
-
-pub(crate) unsafe fn cuStreamGetGreenCtx(
-    _hStream: cuda::CUstream,
-    phCtx: *mut cuda::CUgreenCtx,
-) -> Answer {
-    session::cuda()?;
-    local!("cuStreamGetGreenCtx");
-    // SAFETY: a pointer of the program.
-    unsafe { put(phCtx, std::ptr::null_mut()) }
 }
 
 #[cfg(test)]

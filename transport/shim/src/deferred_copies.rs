@@ -25,6 +25,7 @@ use crate::entry::{Answer, Call, check, send_one_way, written};
 use crate::lane::Lane;
 use crate::session::{Session, with_lane};
 use crate::state::{lock, read};
+use crate::status::fail_if;
 use crate::{background, clock, copy, log, status};
 
 /// How long a copy is left to the program before the thread takes it.
@@ -193,19 +194,14 @@ impl DeferredCopies {
             .iter()
             .any(|ticket| state.pending.contains_key(ticket))
         {
-            if session.is_lost() {
-                return Err(status::LOST);
-            }
+            fail_if(session.is_lost(), status::LOST)?;
             state = match self.landed.wait_timeout(state, POLL_INTERVAL) {
                 Ok((state, _)) => state,
                 Err(poisoned) => poisoned.into_inner().0,
             };
         }
         // Those whose thread lost its connection have ended too.
-        match session.is_lost() {
-            true => Err(status::LOST),
-            false => Ok(()),
-        }
+        fail_if(session.is_lost(), status::LOST)
     }
 }
 

@@ -18,15 +18,12 @@ use crate::managed;
 use crate::session::{self, Session};
 use crate::settings::Settings;
 use crate::state::lock;
-use crate::stats::local;
+use crate::stats::{local, local_functions};
+use crate::status::fail_if;
 
 pub(crate) unsafe fn cuInit(flags: c_uint) -> Answer {
-    if flags != 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
-    if session::is_forked() {
-        return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
-    }
+    fail_if(flags != 0, cuda::CUDA_ERROR_INVALID_VALUE)?;
+    fail_if(session::is_forked(), cuda::CUDA_ERROR_NOT_INITIALIZED)?;
     let session = session::open_with(|settings| {
         let mut arguments = Writer::default();
         request(settings).write(&mut arguments);
@@ -187,9 +184,7 @@ pub(crate) fn can_map_host_memory(device: &DeviceSnapshot) -> bool {
 
 pub(crate) unsafe fn cuDriverGetVersion(driverVersion: *mut c_int) -> Answer {
     // Allowed before cuInit, as with CUDA.
-    if session::is_forked() {
-        return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
-    }
+    fail_if(session::is_forked(), cuda::CUDA_ERROR_NOT_INITIALIZED)?;
     let session = session::open()?;
     local!("cuDriverGetVersion");
     let version = match session.snapshot.get() {
@@ -200,19 +195,89 @@ pub(crate) unsafe fn cuDriverGetVersion(driverVersion: *mut c_int) -> Answer {
     unsafe { put(driverVersion, version) }
 }
 
-pub(crate) unsafe fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int) -> Answer {
-    let session = session::cuda()?;
-    local!("cuDeviceGet");
-    self::device(session, ordinal)?;
-    // SAFETY: a pointer of the program.
-    unsafe { put(device, ordinal) }
-}
+local_functions! {
+    fn cuDeviceGet(session, device: *mut CUdevice, ordinal: c_int) {
+        self::device(session, ordinal)?;
+        put(device, ordinal)
+    }
 
-pub(crate) unsafe fn cuDeviceGetCount(count: *mut c_int) -> Answer {
-    let session = session::cuda()?;
-    local!("cuDeviceGetCount");
-    // SAFETY: a pointer of the program.
-    unsafe { put(count, devices(session).len() as c_int) }
+    fn cuDeviceGetCount(session, count: *mut c_int) {
+        put(count, devices(session).len() as c_int)
+    }
+
+    fn cuDeviceGetName(session, name: *mut c_char, len: c_int, dev: CUdevice) {
+        put_string(name, len, &device(session, dev)?.name)
+    }
+
+    fn cuDeviceGetUuid(session, to: *mut CUuuid, dev: CUdevice) {
+        put(to, uuid(device(session, dev)?.uuid))
+    }
+
+    fn cuDeviceGetUuid_v2(session, to: *mut CUuuid, dev: CUdevice) {
+        put(to, uuid(device(session, dev)?.uuid_v2))
+    }
+
+    fn cuDeviceTotalMem_v2(session, bytes: *mut usize, dev: CUdevice) {
+        let total = device(session, dev)?.total_memory;
+        put(bytes, usize::try_from(total).unwrap_or(usize::MAX))
+    }
+
+    fn cuDeviceGetAttribute(session, pi: *mut c_int, attrib: c_uint, dev: CUdevice) {
+        let device = device(session, dev)?;
+        let value = attribute(device, attrib).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        let value = match attrib {
+            cuda::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY if !can_map_host_memory(device) => 0,
+            _ => value,
+        };
+        put(pi, if denied(attrib) { 0 } else { value })
+    }
+
+    fn cuDeviceGetPCIBusId(session, pciBusId: *mut c_char, len: c_int, dev: CUdevice) {
+        put_string(pciBusId, len, &device(session, dev)?.pci_bus_id)
+    }
+
+    fn cuDeviceGetByPCIBusId(session, dev: *mut CUdevice, pciBusId: *const c_char) {
+        fail_if(pciBusId.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
+        let text = CStr::from_ptr(pciBusId).to_string_lossy();
+        let wanted = pci_address(&text).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        let mut devices = devices(session).iter();
+        let at = devices.position(|d| pci_address(&d.pci_bus_id) == Some(wanted));
+        let at = at.ok_or(cuda::CUDA_ERROR_INVALID_DEVICE)?;
+        put(dev, at as CUdevice)
+    }
+
+    fn cuDeviceComputeCapability(session, major: *mut c_int, minor: *mut c_int, dev: CUdevice) {
+        let device = device(session, dev)?;
+        let get = |a| attribute(device, a).unwrap_or_default();
+        put(major, get(cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR))?;
+        put(minor, get(cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
+    }
+
+    fn cuDeviceGetProperties(session, prop: *mut CUdevprop, dev: CUdevice) {
+        let device = device(session, dev)?;
+        let get = |a| attribute(device, a).unwrap_or_default();
+        let properties = CUdevprop {
+            maxThreadsPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+            maxThreadsDim: [
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z),
+            ],
+            maxGridSize: [
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z),
+            ],
+            sharedMemPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+            totalConstantMemory: get(cuda::CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
+            SIMDWidth: get(cuda::CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+            memPitch: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_PITCH),
+            regsPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+            clockRate: get(cuda::CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+            textureAlign: get(cuda::CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
+        };
+        put(prop, properties)
+    }
 }
 
 /// Writes a C string to room for `len` bytes, cut off where it must be.
@@ -222,9 +287,7 @@ pub(crate) unsafe fn cuDeviceGetCount(count: *mut c_int) -> Answer {
 /// `to` is null, or has room for `len` bytes.
 pub(crate) unsafe fn put_string(to: *mut c_char, len: c_int, text: &str) -> Answer {
     let room = usize::try_from(len).unwrap_or_default();
-    if to.is_null() || room == 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(to.is_null() || room == 0, cuda::CUDA_ERROR_INVALID_VALUE)?;
     let len = text.len().min(room - 1);
     // SAFETY: `len` bytes and a NUL have room by the caller's promise.
     unsafe {
@@ -234,63 +297,10 @@ pub(crate) unsafe fn put_string(to: *mut c_char, len: c_int, text: &str) -> Answ
     Ok(())
 }
 
-pub(crate) unsafe fn cuDeviceGetName(name: *mut c_char, len: c_int, dev: CUdevice) -> Answer {
-    let session = session::cuda()?;
-    local!("cuDeviceGetName");
-    // SAFETY: a pointer of the program.
-    unsafe { put_string(name, len, &device(session, dev)?.name) }
-}
-
 fn uuid(bytes: [u8; 16]) -> CUuuid {
     CUuuid {
         bytes: bytes.map(|byte| byte as c_char),
     }
-}
-
-pub(crate) unsafe fn cuDeviceGetUuid(to: *mut CUuuid, dev: CUdevice) -> Answer {
-    let session = session::cuda()?;
-    local!("cuDeviceGetUuid");
-    // SAFETY: a pointer of the program.
-    unsafe { put(to, uuid(device(session, dev)?.uuid)) }
-}
-
-pub(crate) unsafe fn cuDeviceGetUuid_v2(to: *mut CUuuid, dev: CUdevice) -> Answer {
-    let session = session::cuda()?;
-    local!("cuDeviceGetUuid_v2");
-    // SAFETY: a pointer of the program.
-    unsafe { put(to, uuid(device(session, dev)?.uuid_v2)) }
-}
-
-pub(crate) unsafe fn cuDeviceTotalMem_v2(bytes: *mut usize, dev: CUdevice) -> Answer {
-    let session = session::cuda()?;
-    local!("cuDeviceTotalMem_v2");
-    let total = device(session, dev)?.total_memory;
-    // SAFETY: a pointer of the program.
-    unsafe { put(bytes, usize::try_from(total).unwrap_or(usize::MAX)) }
-}
-
-pub(crate) unsafe fn cuDeviceGetAttribute(pi: *mut c_int, attrib: c_uint, dev: CUdevice) -> Answer {
-    let session = session::cuda()?;
-    local!("cuDeviceGetAttribute");
-    let device = device(session, dev)?;
-    let value = attribute(device, attrib).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-    let value = match attrib {
-        cuda::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY if !can_map_host_memory(device) => 0,
-        _ => value,
-    };
-    // SAFETY: a pointer of the program.
-    unsafe { put(pi, if denied(attrib) { 0 } else { value }) }
-}
-
-pub(crate) unsafe fn cuDeviceGetPCIBusId(
-    pciBusId: *mut c_char,
-    len: c_int,
-    dev: CUdevice,
-) -> Answer {
-    let session = session::cuda()?;
-    local!("cuDeviceGetPCIBusId");
-    // SAFETY: a pointer of the program.
-    unsafe { put_string(pciBusId, len, &device(session, dev)?.pci_bus_id) }
 }
 
 /// Domain, bus, device and function of `[domain:]bus:device[.function]`, hexadecimal.
@@ -311,73 +321,6 @@ fn pci_address(text: &str) -> Option<[u32; 4]> {
         .next()
         .is_none()
         .then_some([domain, bus, device, function])
-}
-
-pub(crate) unsafe fn cuDeviceGetByPCIBusId(dev: *mut CUdevice, pciBusId: *const c_char) -> Answer {
-    let session = session::cuda()?;
-    local!("cuDeviceGetByPCIBusId");
-    if pciBusId.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
-    // SAFETY: a string of the program.
-    let text = unsafe { CStr::from_ptr(pciBusId) }.to_string_lossy();
-    let wanted = pci_address(&text).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-    let mut devices = devices(session).iter();
-    let at = devices.position(|d| pci_address(&d.pci_bus_id) == Some(wanted));
-    let at = at.ok_or(cuda::CUDA_ERROR_INVALID_DEVICE)?;
-    // SAFETY: a pointer of the program.
-    unsafe { put(dev, at as CUdevice) }
-}
-
-pub(crate) unsafe fn cuDeviceComputeCapability(
-    major: *mut c_int,
-    minor: *mut c_int,
-    dev: CUdevice,
-) -> Answer {
-    let session = session::cuda()?;
-    local!("cuDeviceComputeCapability");
-    let device = device(session, dev)?;
-    let get = |a| attribute(device, a).unwrap_or_default();
-    // SAFETY: pointers of the program.
-    unsafe {
-        put(
-            major,
-            get(cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-        )?;
-        put(
-            minor,
-            get(cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-        )
-    }
-}
-
-pub(crate) unsafe fn cuDeviceGetProperties(prop: *mut CUdevprop, dev: CUdevice) -> Answer {
-    let session = session::cuda()?;
-    local!("cuDeviceGetProperties");
-    let device = device(session, dev)?;
-    let get = |a| attribute(device, a).unwrap_or_default();
-    let properties = CUdevprop {
-        maxThreadsPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-        maxThreadsDim: [
-            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
-            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
-            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z),
-        ],
-        maxGridSize: [
-            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
-            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
-            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z),
-        ],
-        sharedMemPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
-        totalConstantMemory: get(cuda::CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
-        SIMDWidth: get(cuda::CU_DEVICE_ATTRIBUTE_WARP_SIZE),
-        memPitch: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_PITCH),
-        regsPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
-        clockRate: get(cuda::CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
-        textureAlign: get(cuda::CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
-    };
-    // SAFETY: a pointer of the program.
-    unsafe { put(prop, properties) }
 }
 
 /// What is asked about two devices does not change, but is asked seldom.
@@ -405,9 +348,7 @@ pub(crate) unsafe fn cuLogsRegisterCallback(
     callback_out: *mut cuda::CUlogsCallbackHandle,
 ) -> Answer {
     local!("cuLogsRegisterCallback");
-    if callbackFunc.is_none() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(callbackFunc.is_none(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     if !callback_out.is_null() {
         // SAFETY: a pointer of the program.
         unsafe { callback_out.write(std::ptr::without_provenance_mut(16)) };
@@ -417,10 +358,7 @@ pub(crate) unsafe fn cuLogsRegisterCallback(
 
 pub(crate) unsafe fn cuLogsUnregisterCallback(callback: cuda::CUlogsCallbackHandle) -> Answer {
     local!("cuLogsUnregisterCallback");
-    match callback.is_null() {
-        true => Err(cuda::CUDA_ERROR_INVALID_VALUE),
-        false => Ok(()),
-    }
+    fail_if(callback.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)
 }
 
 pub(crate) unsafe fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) -> Answer {

@@ -107,7 +107,7 @@ pub(crate) fn absent(name: &'static str, why: &'static str) -> CUresult {
 fn panicked() -> CUresult {
     log::once(
         "panic",
-        "a call has failed from within; please report what stands above",
+        "a call has failed from within; please report this with the messages above",
     );
     cuda::CUDA_ERROR_UNKNOWN
 }
@@ -516,7 +516,7 @@ impl Call {
         if first && !self.behind {
             let when = (self.sent, self.seen);
             let features = lane.session.features;
-            times::exchanged(when, &self.header, features, &mut lane.observed);
+            times::exchanged(when, &self.header, features, &mut lane.times);
         }
         Ok(())
     }

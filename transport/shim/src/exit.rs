@@ -4,12 +4,12 @@
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use crate::session::{Session, with_lane};
-use crate::{device_idle, log};
+use crate::{device_idle, log, times};
 
 /// How long the server may take for what is still to be executed.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -24,15 +24,19 @@ pub(crate) fn is_ending() -> bool {
 }
 
 /// Sends what lies unsent and waits until it is executed. One round trip, and none where the program has waited for
-/// all that it gave the device to do.
+/// all that it gave the device to do. A library that traces is given the times of threads that are still there.
 pub(crate) fn confirm(session: &'static Session) {
     ENDING.store(true, Ordering::Relaxed);
     let sent_any = session.last.load(Ordering::Acquire) != 0;
-    if !session.is_lost() && sent_any && !device_idle::is(session) {
+    let is_unknown = sent_any && !device_idle::is(session);
+    if !session.is_lost() && (is_unknown || times::is_taken_at_exit()) {
         within_patience(session, || {
             session.lanes.flush(&mut Vec::new());
-            // Not possible in the middle of a call, as in a host function that ends the process.
-            let _ = with_lane(session, |lane| lane.confirm());
+            if is_unknown {
+                // Not possible in the middle of a call, as in a host function that ends the process.
+                let _ = with_lane(session, |lane| lane.confirm());
+            }
+            times::report_at_exit(session);
             session.lanes.say_ending();
         });
     } else {
@@ -55,16 +59,13 @@ pub(crate) fn be_strict(session: &Session) {
 
 /// Does `action`, and ends the links if that takes too long.
 fn within_patience(session: &'static Session, action: impl FnOnce()) {
-    let done = Arc::new((Mutex::new(false), Condvar::new()));
-    let watched = Arc::clone(&done);
+    let (done, watched) = mpsc::channel::<()>();
     let started = gtrace_link::without_signals(|| {
         thread::Builder::new()
             .name("gtrace-exit".into())
             .spawn(move || {
-                let done = watched.0.lock().unwrap_or_else(PoisonError::into_inner);
-                let waited = watched.1.wait_timeout_while(done, PATIENCE, |done| !*done);
-                let (done, _) = waited.unwrap_or_else(PoisonError::into_inner);
-                if !*done {
+                // It ends with the sender.
+                if watched.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                     session.lose_for("the server has not executed them within 5 s");
                 }
             })
@@ -76,6 +77,5 @@ fn within_patience(session: &'static Session, action: impl FnOnce()) {
             "no thread at the end of the program ({error}): whether its last calls were executed is not known"
         )),
     }
-    *done.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-    done.1.notify_one();
+    drop(done);
 }

@@ -23,6 +23,7 @@ use crate::session::{self, Session, with_lane};
 use crate::set_launch;
 use crate::state::{lock, write};
 use crate::stats::local;
+use crate::status::fail_if;
 
 pub(crate) use attributes::{
     cuFuncGetAttribute, cuFuncSetAttribute, cuKernelGetAttribute, cuKernelSetAttribute,
@@ -48,9 +49,7 @@ fn get(
     owner: u64,
     name: *const c_char,
 ) -> Answer<u64> {
-    if name.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(name.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     // SAFETY: a string of the program.
     let name = unsafe { CStr::from_ptr(name) }.to_owned();
     let key = (owner, name);
@@ -94,9 +93,7 @@ pub(crate) unsafe fn cuModuleGetFunction(
 ) -> Answer {
     const OP: OpId = op_id("cuModuleGetFunction");
     let session = session::cuda()?;
-    if hfunc.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(hfunc.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let handle = get(session, OP, Kind::Function, number(hmod), name)?;
     // SAFETY: a pointer of the program.
     unsafe { put(hfunc, without_provenance_mut(handle as usize)) }
@@ -109,9 +106,7 @@ pub(crate) unsafe fn cuLibraryGetKernel(
 ) -> Answer {
     const OP: OpId = op_id("cuLibraryGetKernel");
     let session = session::cuda()?;
-    if pKernel.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(pKernel.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let handle = get(session, OP, Kind::Kernel, number(library), name)?;
     // SAFETY: a pointer of the program.
     unsafe { put(pKernel, without_provenance_mut(handle as usize)) }
@@ -147,9 +142,7 @@ pub(crate) unsafe fn cuLibraryUnload(library: CUlibrary) -> Answer {
 pub(crate) unsafe fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkernel) -> Answer {
     let session = session::cuda()?;
     let key = (number(kernel), context::current()?.handle);
-    if pFunc.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(pFunc.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     if let Some(handle) = lock(&session.state.functions).of_kernels.get(&key) {
         local!("cuKernelGetFunction");
         // SAFETY: a pointer of the program.

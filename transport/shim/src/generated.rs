@@ -2,19 +2,10 @@
 
 // The symbols' names, and pointers of C programs: each function trusts those that the API's documentation lets it
 // trust, and that is the SAFETY of every block here. What is exported to C is `pub` to nobody in Rust.
-#![allow(
-    clippy::missing_safety_doc,
-    clippy::too_many_arguments,
-    clippy::undocumented_unsafe_blocks,
-    clippy::unnecessary_cast,
-    dead_code,
-    missing_docs,
-    non_snake_case,
-    unreachable_pub,
-    unsafe_code,
-    unused_imports,
-    unused_variables
-)]
+#![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
+#![allow(clippy::undocumented_unsafe_blocks, clippy::unnecessary_cast)]
+#![allow(dead_code, missing_docs, non_snake_case, unreachable_pub, unsafe_code)]
+#![allow(unused_imports, unused_variables)]
 
 /// The symbols of the CUDA driver API.
 pub(crate) mod driver {

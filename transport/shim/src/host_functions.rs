@@ -21,6 +21,7 @@ use crate::lane::Lane;
 use crate::owner::Owner;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
+use crate::status::fail_if;
 use crate::{background, capture, clock, deferred_copies, exit, managed, status};
 
 /// What the program wants to have run.
@@ -468,9 +469,7 @@ pub(crate) unsafe fn cuStreamAddCallback(
 ) -> Answer {
     const OP: OpId = op_id("cuStreamAddCallback");
     let function = callback.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-    if flags != 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(flags != 0, cuda::CUDA_ERROR_INVALID_VALUE)?;
     add(OP, hStream, Function::Callback(function), userData)
 }
 

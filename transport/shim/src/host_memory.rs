@@ -17,7 +17,8 @@ use crate::entry::Answer;
 use crate::page::page_size;
 use crate::session::{self, Session};
 use crate::state::{lock, read, write};
-use crate::stats::local;
+use crate::stats::{local, local_functions};
+use crate::status::fail_if;
 use crate::{copy, deferred_copies, managed, memory};
 
 fn note(session: &'static Session, base: *mut c_void, size: usize, place: Place, flags: c_uint) {
@@ -148,9 +149,10 @@ pub(crate) unsafe fn cuMemHostAlloc(
     let known = cuda::CU_MEMHOSTALLOC_PORTABLE
         | cuda::CU_MEMHOSTALLOC_DEVICEMAP
         | cuda::CU_MEMHOSTALLOC_WRITECOMBINED;
-    if pp.is_null() || flags & !known != 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(
+        pp.is_null() || flags & !known != 0,
+        cuda::CUDA_ERROR_INVALID_VALUE,
+    )?;
     if bytesize == 0 {
         // As driver 590.48 does.
         // SAFETY: a pointer of the program.
@@ -177,23 +179,56 @@ pub(crate) unsafe fn cuMemAllocHost_v2(pp: *mut *mut c_void, bytesize: usize) ->
     unsafe { cuMemHostAlloc(pp, bytesize, 0) }
 }
 
-pub(crate) unsafe fn cuMemFreeHost(p: *mut c_void) -> Answer {
-    let session = session::cuda()?;
-    local!("cuMemFreeHost");
-    if p.is_null() {
-        // As driver 590.48 does; NVIDIA's runtime passes on what it gave for no bytes.
-        return Ok(());
+local_functions! {
+    fn cuMemFreeHost(session, p: *mut c_void) {
+        if p.is_null() {
+            // As driver 590.48 does; NVIDIA's runtime passes on what it gave for no bytes.
+            return Ok(());
+        }
+        let found = begins(session, p, Place::HostAllocated)?;
+        // Copies from here have taken their bytes, or do now; those to here are waited for, as by CUDA.
+        deferred_copies::settle(session, p.addr(), found.size as usize)?;
+        write(&session.state.allocations).remove(found.base);
+        release(session, &found);
+        managed::leave(session, found.base, true);
+        let size = (found.size as usize).next_multiple_of(page_size() as usize);
+        // SAFETY: mapped by `cuMemHostAlloc` with this size, and nobody else unmaps it.
+        libc::munmap(p, size);
+        Ok(())
     }
-    let found = begins(session, p, Place::HostAllocated)?;
-    // Copies from here have taken their bytes, or do now; those to here are waited for, as by CUDA.
-    deferred_copies::settle(session, p.addr(), found.size as usize)?;
-    write(&session.state.allocations).remove(found.base);
-    release(session, &found);
-    managed::leave(session, found.base, true);
-    let size = (found.size as usize).next_multiple_of(page_size() as usize);
-    // SAFETY: mapped by `cuMemHostAlloc` with this size, and nobody else unmaps it.
-    unsafe { libc::munmap(p, size) };
-    Ok(())
+
+    fn cuMemHostUnregister(session, p: *mut c_void) {
+        // Driver 590.48 distinguishes null and memory that it knows otherwise from what it does not know.
+        let known = read(&session.state.allocations).find(p.addr() as u64);
+        let known = p.is_null() || known.is_some_and(|known| known.place.is_host());
+        let found = begins(session, p, Place::HostRegistered).map_err(|code| match known {
+            true => code,
+            false => cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+        })?;
+        deferred_copies::settle(session, p.addr(), found.size as usize)?;
+        write(&session.state.allocations).remove(found.base);
+        release(session, &found);
+        managed::leave(session, found.base, false);
+        Ok(())
+    }
+
+    fn cuMemHostGetDevicePointer_v2(
+        session, pdptr: *mut CUdeviceptr, p: *mut c_void, flags: c_uint,
+    ) {
+        let found = read(&session.state.allocations).find(p.addr() as u64);
+        let is_host = found.is_some_and(|found| found.place.is_host());
+        fail_if(flags != 0 || !is_host || pdptr.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
+        // The pointer may get to the device where it is not seen.
+        managed::in_step(session, p.addr() as u64)?;
+        put(pdptr, p.addr() as u64)
+    }
+
+    fn cuMemHostGetFlags(session, pFlags: *mut c_uint, p: *mut c_void) {
+        let found = read(&session.state.allocations).find(p.addr() as u64);
+        let found = found.filter(|a| a.place.is_host());
+        let found = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        put(pFlags, reported_flags(&found))
+    }
 }
 
 pub(crate) unsafe fn cuMemHostRegister_v2(
@@ -208,12 +243,14 @@ pub(crate) unsafe fn cuMemHostRegister_v2(
         | cuda::CU_MEMHOSTREGISTER_DEVICEMAP
         | cuda::CU_MEMHOSTREGISTER_IOMEMORY
         | cuda::CU_MEMHOSTREGISTER_READ_ONLY;
-    if p.is_null() || bytesize == 0 || flags & !known != 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
-    if flags & cuda::CU_MEMHOSTREGISTER_IOMEMORY != 0 {
-        return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
-    }
+    fail_if(
+        p.is_null() || bytesize == 0 || flags & !known != 0,
+        cuda::CUDA_ERROR_INVALID_VALUE,
+    )?;
+    fail_if(
+        flags & cuda::CU_MEMHOSTREGISTER_IOMEMORY != 0,
+        cuda::CUDA_ERROR_NOT_SUPPORTED,
+    )?;
     let begin = p.addr() as u64;
     let end = begin.checked_add(bytesize as u64);
     let end = end.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
@@ -225,43 +262,6 @@ pub(crate) unsafe fn cuMemHostRegister_v2(
     Ok(())
 }
 
-pub(crate) unsafe fn cuMemHostUnregister(p: *mut c_void) -> Answer {
-    let session = session::cuda()?;
-    local!("cuMemHostUnregister");
-    // Driver 590.48 distinguishes null and memory that it knows otherwise from what it does not know.
-    let known = read(&session.state.allocations).find(p.addr() as u64);
-    let known = p.is_null() || known.is_some_and(|known| known.place.is_host());
-    let found = begins(session, p, Place::HostRegistered).map_err(|code| match known {
-        true => code,
-        false => cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
-    })?;
-    deferred_copies::settle(session, p.addr(), found.size as usize)?;
-    write(&session.state.allocations).remove(found.base);
-    release(session, &found);
-    managed::leave(session, found.base, false);
-    Ok(())
-}
-
-pub(crate) unsafe fn cuMemHostGetDevicePointer_v2(
-    pdptr: *mut CUdeviceptr,
-    p: *mut c_void,
-    flags: c_uint,
-) -> Answer {
-    let session = session::cuda()?;
-    local!("cuMemHostGetDevicePointer_v2");
-    let found = read(&session.state.allocations).find(p.addr() as u64);
-    if flags != 0 || !found.is_some_and(|a| a.place.is_host()) {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
-    if pdptr.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
-    // The pointer may get to the device where it is not seen.
-    managed::in_step(session, p.addr() as u64)?;
-    // SAFETY: a pointer of the program.
-    unsafe { put(pdptr, p.addr() as u64) }
-}
-
 /// With unified addressing, which is the only one that there is, a driver says of all that it has allocated that it is
 /// mapped (driver 590.48).
 fn reported_flags(found: &Allocation) -> c_uint {
@@ -269,14 +269,4 @@ fn reported_flags(found: &Allocation) -> c_uint {
         Place::HostRegistered => found.flags,
         _ => found.flags | cuda::CU_MEMHOSTALLOC_DEVICEMAP,
     }
-}
-
-pub(crate) unsafe fn cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) -> Answer {
-    let session = session::cuda()?;
-    local!("cuMemHostGetFlags");
-    let found = read(&session.state.allocations).find(p.addr() as u64);
-    let found = found.filter(|a| a.place.is_host());
-    let found = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-    // SAFETY: a pointer of the program.
-    unsafe { put(pFlags, reported_flags(&found)) }
 }

@@ -24,6 +24,7 @@ use crate::log;
 use crate::memory::note;
 use crate::session::{self, Session};
 use crate::state::{read, write};
+use crate::status::fail_if;
 
 /// Other processes have memory of this one from now on, or it has memory of theirs.
 fn share_memory(session: &Session) {
@@ -153,9 +154,7 @@ pub(crate) unsafe fn cuMemImportFromShareableHandle(
     shHandleType: CUmemAllocationHandleType,
 ) -> Answer {
     let session = session::cuda()?;
-    if handle.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(handle.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     if !is_descriptor(shHandleType) {
         return Err(match shHandleType {
             cuda::CU_MEM_HANDLE_TYPE_NONE => cuda::CUDA_ERROR_INVALID_VALUE,

@@ -12,6 +12,7 @@ use gtrace_cuda::types::driver::{self as cuda, CUjit_option};
 
 use crate::entry::Answer;
 use crate::log;
+use crate::status::fail_if;
 
 /// A buffer of the program for a log.
 #[derive(Clone, Copy, Default)]
@@ -52,9 +53,10 @@ pub(crate) unsafe fn options(
     if count == 0 {
         return Ok((options, wanted));
     }
-    if names.is_null() || values.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(
+        names.is_null() || values.is_null(),
+        cuda::CUDA_ERROR_INVALID_VALUE,
+    )?;
     // SAFETY: the caller's promise.
     let (names, values) = unsafe {
         (
@@ -149,9 +151,7 @@ unsafe fn give_log(buffer: Buffer, log: &[u8]) {
 ///
 /// Null, or a C string.
 pub(crate) unsafe fn file(path: *const c_char) -> Answer<Vec<u8>> {
-    if path.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(path.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     // SAFETY: the caller's promise.
     let path = unsafe { CStr::from_ptr(path) };
     let path = std::ffi::OsStr::from_bytes(path.to_bytes());

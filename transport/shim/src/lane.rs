@@ -23,9 +23,9 @@ pub(crate) use self::lanes::Lanes;
 pub(crate) use self::outgoing::Outgoing;
 use crate::entry::{Answer, Call};
 use crate::events::Mark;
-use crate::observe::Observed;
 use crate::session::Session;
-use crate::{clock, context, fork, log, output, status, times};
+use crate::times::{self, LaneTimes};
+use crate::{clock, context, fork, log, output, status};
 
 /// Frames that may lie unsent: a send over loopback costs some 4 us, whatever their number.
 const FRAMES: u32 = 128;
@@ -137,8 +137,8 @@ pub(crate) struct Lane {
     captures_otherwise: bool,
     /// The server executes this call, whose frame did not travel and has the number 1.
     first: Option<FirstCall>,
-    /// GPU work that somebody observes.
-    pub(crate) observed: Observed,
+    /// What is kept of the times of its frames.
+    pub(crate) times: LaneTimes,
 }
 
 /// A stream that is through with all that was sent until then.
@@ -189,7 +189,7 @@ impl Lane {
             joined: 0,
             captures_otherwise: false,
             first: None,
-            observed: Observed::default(),
+            times: LaneTimes::default(),
         }
     }
 
@@ -219,6 +219,7 @@ impl Lane {
     /// [`status::LOST`].
     pub(crate) fn begin_anew(&mut self) -> Answer {
         self.holds_back = false;
+        self.times.traced = times::Kept::default();
         if !std::mem::take(&mut self.captures_otherwise) {
             return Ok(());
         }
@@ -398,7 +399,7 @@ impl Lane {
         // Others are none of the program's calls.
         let flags = match one_way && !self.apart {
             true => {
-                times::sent(self.out.number, seq);
+                times::sent(&mut self.times, seq);
                 times::asked(frame.flags)
             }
             false => frame.flags,
@@ -412,7 +413,7 @@ impl Lane {
             flags,
             ..Header::default()
         };
-        times::ask_for_work(&mut header, self.out.number, &mut self.observed);
+        times::ask_for_work(&mut header, &mut self.times);
         // Both were found small enough.
         header.set_payload(frame.small.len(), frame.bulk.bytes.len());
         let len = HEADER_LEN + frame.small.len();
@@ -470,9 +471,9 @@ impl Lane {
         if header.op == control::OUTPUT {
             output::show(self.session, payload);
         } else if header.op == control::TIMES {
-            times::reported(payload, self.out.number);
+            times::reported(payload, &mut self.times);
         } else if header.op == control::WORK {
-            times::reported_work(payload, self.out.number, &mut self.observed);
+            times::reported_work(payload, &mut self.times);
         }
         let reason = match header.op {
             control::GOODBYE => printable(&String::from_utf8_lossy(payload)),

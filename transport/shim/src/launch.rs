@@ -21,6 +21,7 @@ use crate::entry::{Answer, answer_to, check, exchange, send_one_way, written};
 use crate::functions::{Record, any_record};
 use crate::generated::driver::remote;
 use crate::session::{self, Session, with_lane};
+use crate::status::fail_if;
 use crate::{clock, copy};
 use crate::{managed, occupancy};
 
@@ -71,10 +72,10 @@ pub(crate) fn check_limits(session: &Session, record: &Record, launch: &Launch<'
         let own = attribute(cuda::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
         Some(limits.shared.saturating_sub(own))
     });
-    match most.is_some_and(|most| shared > most) {
-        true => Err(cuda::CUDA_ERROR_INVALID_VALUE),
-        false => Ok(()),
-    }
+    fail_if(
+        most.is_some_and(|most| shared > most),
+        cuda::CUDA_ERROR_INVALID_VALUE,
+    )
 }
 
 /// Registers that a block of so many threads takes: a warp gets them in portions of 256.
@@ -173,9 +174,7 @@ pub(crate) unsafe fn gather(w: &mut Writer, record: &Record, arguments: Argument
         }
         return Ok(());
     }
-    if !arguments.extra.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(!arguments.extra.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let mut at = 0;
     for (index, parameter) in record.layout()?.parameters.iter().enumerate() {
         let (offset, size) = (parameter.offset as usize, parameter.size as usize);
@@ -186,9 +185,7 @@ pub(crate) unsafe fn gather(w: &mut Writer, record: &Record, arguments: Argument
         }
         // SAFETY: there is a pointer for each parameter.
         let value = unsafe { arguments.each.add(index).read() }.cast::<u8>();
-        if value.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
+        fail_if(value.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
         // SAFETY: it points to as many bytes as the parameter has. Most have 4 or 8, and to copy
         // those needs no call.
         unsafe {

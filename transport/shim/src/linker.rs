@@ -19,6 +19,7 @@ use crate::jit::{self, Wanted, file};
 use crate::log;
 use crate::session::{self, with_lane};
 use crate::state::lock;
+use crate::status::fail_if;
 
 /// A linker.
 #[derive(Default)]
@@ -40,9 +41,7 @@ pub(crate) unsafe fn cuLinkCreate_v2(
 ) -> Answer {
     const OP: OpId = op_id("cuLinkCreate_v2");
     let session = session::cuda()?;
-    if stateOut.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(stateOut.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     // SAFETY: the program's arrays, which it keeps until the linker is destroyed, as CUDA asks.
     let (jit, wanted) = unsafe { jit::options(numOptions, options, optionValues) }?;
     let handle = mint(Kind::Link);
@@ -122,9 +121,7 @@ pub(crate) unsafe fn cuLinkAddData_v2(
     options: *mut CUjit_option,
     optionValues: *mut *mut c_void,
 ) -> Answer {
-    if data.is_null() || size == 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(data.is_null() || size == 0, cuda::CUDA_ERROR_INVALID_VALUE)?;
     // SAFETY: the program's arrays and bytes.
     let ((jit, _), data) = unsafe {
         (
@@ -172,9 +169,7 @@ pub(crate) unsafe fn cuLinkComplete(
 ) -> Answer {
     const OP: OpId = op_id("cuLinkComplete");
     let session = session::cuda()?;
-    if cubinOut.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(cubinOut.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let wanted = wanted(session, number(state))?;
     let image = with_lane(session, |lane| {
         let began = clock::now();

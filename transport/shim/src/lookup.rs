@@ -14,6 +14,7 @@ use crate::context::{put, put_wanted};
 use crate::entry::Answer;
 use crate::generated::driver::SYMBOLS;
 use crate::stats::local;
+use crate::status::fail_if;
 use crate::{log, tables};
 
 /// The address of a symbol.
@@ -33,9 +34,10 @@ unsafe fn find(
     version: c_int,
     flags: cuuint64_t,
 ) -> Answer<CUdriverProcAddressQueryResult> {
-    if symbol.is_null() || pfn.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(
+        symbol.is_null() || pfn.is_null(),
+        cuda::CUDA_ERROR_INVALID_VALUE,
+    )?;
     // SAFETY: the caller's promise.
     let name = unsafe { CStr::from_ptr(symbol) }.to_string_lossy();
     let version = u32::try_from(version).unwrap_or_default();
@@ -96,9 +98,7 @@ pub(crate) unsafe fn cuGetExportTable(
     pExportTableId: *const CUuuid,
 ) -> Answer {
     local!("cuGetExportTable");
-    if pExportTableId.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(pExportTableId.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     // SAFETY: a pointer of the program.
     let name: [u8; 16] = unsafe { pExportTableId.cast::<[u8; 16]>().read() };
     let table = tables::find(&name);

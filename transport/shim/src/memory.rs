@@ -28,6 +28,7 @@ use crate::session::{self, Session};
 use crate::spare::Piece;
 use crate::state::{lock, read, write};
 use crate::stats::local;
+use crate::status::fail_if;
 
 /// Memory of the current context.
 pub(crate) fn allocation(base: u64, size: u64, place: Place) -> Allocation {
@@ -90,9 +91,7 @@ pub(crate) fn of_graph(session: &Session, (base, size): (u64, u64), location: &C
 }
 
 pub(crate) unsafe fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize) -> Answer {
-    if bytesize == 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(bytesize == 0, cuda::CUDA_ERROR_INVALID_VALUE)?;
     // SAFETY: a pointer of the program, passed on.
     let allocate = || unsafe { remote::cuMemAlloc_v2(dptr, bytesize) };
     let mut code = allocate();
@@ -258,9 +257,7 @@ pub(crate) unsafe fn cuMemAllocFromPoolAsync(
 
 pub(crate) unsafe fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) -> Answer {
     let session = session::cuda()?;
-    if dptr == 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(dptr == 0, cuda::CUDA_ERROR_INVALID_VALUE)?;
     let captured = session.state.captures.any()
         && holding_back(session, || capture::of(session, hStream))?.is_some();
     // A capture frees nothing yet.
@@ -512,9 +509,7 @@ pub(crate) unsafe fn cuMemPoolGetAttribute(
     attr: CUmemPool_attribute,
     value: *mut c_void,
 ) -> Answer {
-    if value.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(value.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let mut bytes = [0u8; 8];
     // SAFETY: eight bytes, as the call writes.
     check(unsafe { remote::cuMemPoolGetAttribute(pool, attr, bytes.as_mut_ptr().cast()) })?;
@@ -530,9 +525,7 @@ pub(crate) unsafe fn cuMemPoolSetAttribute(
     attr: CUmemPool_attribute,
     value: *mut c_void,
 ) -> Answer {
-    if value.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(value.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let mut bytes = [0u8; 8];
     // SAFETY: the program has as many bytes there as the attribute has.
     unsafe {

@@ -22,7 +22,8 @@ use crate::jit::{self, Wanted};
 use crate::lane::Lane;
 use crate::session::{self, with_lane};
 use crate::state::lock;
-use crate::stats::local;
+use crate::stats::local_functions;
+use crate::status::fail_if;
 use crate::{clock, image, managed};
 
 /// Images of so many bytes go with the request: asking first would cost more than they.
@@ -147,18 +148,14 @@ fn send(lane: &mut Lane, load: &Load, image: &[u8]) -> Answer {
 
 /// The image that the program points to.
 unsafe fn found<'a>(image: *const c_void) -> Answer<&'a [u8]> {
-    if image.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(image.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     // SAFETY: the program's promise that an image is there.
     unsafe { image::find(image.cast()) }.ok_or(cuda::CUDA_ERROR_INVALID_IMAGE)
 }
 
 /// Where a handle goes.
 unsafe fn store<T>(to: *mut *mut T, job: Job<'_>) -> Answer {
-    if to.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(to.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let handle = job.run()?;
     // SAFETY: a pointer of the program.
     unsafe { put(to, without_provenance_mut(handle as usize)) }
@@ -251,9 +248,7 @@ unsafe fn options(
     if count == 0 {
         return Ok(Vec::new());
     }
-    if names.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(names.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let mut options = Vec::new();
     for at in 0..count as usize {
         // SAFETY: the caller's promise.
@@ -302,31 +297,23 @@ pub(crate) unsafe fn cuLibraryLoadFromFile(
     }
 }
 
-/// The server's driver decides when it loads what; the program sees it in no result.
-pub(crate) unsafe fn cuLibraryGetUnifiedFunction(
-    fptr: *mut *mut c_void,
-    library: CUlibrary,
-    symbol: *const c_char,
-) -> Answer {
-    session::cuda()?;
-    local!("cuLibraryGetUnifiedFunction");
-    if !Kind::Library.matches(library.addr() as u64) {
-        return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
+local_functions! {
+    /// The server's driver decides when it loads what; the program sees it in no result.
+    fn cuLibraryGetUnifiedFunction(
+        _session, fptr: *mut *mut c_void, library: CUlibrary, symbol: *const c_char,
+    ) {
+        let is_library = Kind::Library.matches(library.addr() as u64);
+        fail_if(!is_library, cuda::CUDA_ERROR_INVALID_HANDLE)?;
+        fail_if(fptr.is_null() || symbol.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
+        Err(cuda::CUDA_ERROR_NOT_FOUND)
     }
-    match fptr.is_null() || symbol.is_null() {
-        true => Err(cuda::CUDA_ERROR_INVALID_VALUE),
-        false => Err(cuda::CUDA_ERROR_NOT_FOUND),
-    }
-}
 
-pub(crate) unsafe fn cuModuleGetLoadingMode(mode: *mut CUmoduleLoadingMode) -> Answer {
-    session::cuda()?;
-    local!("cuModuleGetLoadingMode");
-    // The driver's default, unless the program's environment asks for the other.
-    let asked = match std::env::var_os("CUDA_MODULE_LOADING") {
-        Some(asked) if asked == "EAGER" => cuda::CU_MODULE_EAGER_LOADING,
-        _ => cuda::CU_MODULE_LAZY_LOADING,
-    };
-    // SAFETY: a pointer of the program.
-    unsafe { put(mode, asked) }
+    fn cuModuleGetLoadingMode(_session, mode: *mut CUmoduleLoadingMode) {
+        // The driver's default, unless the program's environment asks for the other.
+        let asked = match std::env::var_os("CUDA_MODULE_LOADING") {
+            Some(asked) if asked == "EAGER" => cuda::CU_MODULE_EAGER_LOADING,
+            _ => cuda::CU_MODULE_LAZY_LOADING,
+        };
+        put(mode, asked)
+    }
 }

@@ -19,6 +19,7 @@ use gtrace_protocol::{Flags, OpId, op_id};
 
 use crate::entry::{Answer, Call};
 use crate::session::{self, Session, with_lane};
+use crate::status::fail_if;
 use crate::{clock, log, status};
 
 pub(crate) use events::*;
@@ -37,9 +38,10 @@ static INITIALISED: AtomicU32 = AtomicU32::new(0);
 ///
 /// NOT_INITIALIZED; [`status::UNREACHABLE`]; UNKNOWN if the server's NVML cannot be initialised.
 pub(crate) fn session() -> Answer<&'static Session> {
-    if INITIALISED.load(Ordering::Acquire) == 0 {
-        return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
-    }
+    fail_if(
+        INITIALISED.load(Ordering::Acquire) == 0,
+        cuda::CUDA_ERROR_NOT_INITIALIZED,
+    )?;
     let session = session::open()?;
     match begin(session) {
         Ok(nvml::NVML_SUCCESS) => Ok(session),

@@ -14,6 +14,7 @@ use crate::generated::driver::remote;
 use crate::session;
 use crate::state::lock;
 use crate::stats::local;
+use crate::status::fail_if;
 
 /// The remembered answer to `key`, or that of `ask`, remembered.
 fn remembered(key: [u64; 5], ask: impl FnOnce(&mut u64) -> CUresult) -> Answer<u64> {
@@ -154,9 +155,10 @@ pub(crate) unsafe fn cuOccupancyMaxPotentialBlockSizeWithFlags(
     flags: c_uint,
 ) -> Answer {
     let session = session::cuda()?;
-    if minGridSize.is_null() || blockSize.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(
+        minGridSize.is_null() || blockSize.is_null(),
+        cuda::CUDA_ERROR_INVALID_VALUE,
+    )?;
     let device = device(session, context::current()?.device)?;
     let get = |a| attribute(device, a).ok_or(cuda::CUDA_ERROR_INVALID_DEVICE);
     let warp = get(cuda::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?.max(1);

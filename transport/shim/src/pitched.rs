@@ -14,6 +14,7 @@ use crate::entry::{Answer, Call, check, written};
 use crate::graph::captured_copy;
 use crate::lane::Lane;
 use crate::session::{Session, with_lane};
+use crate::status::fail_if;
 use crate::{capture, clock, deferred_copies, managed};
 
 mod calls;
@@ -36,10 +37,10 @@ fn check_apart(side: &Side, extent: &Extent) -> Answer {
     let one_slice = extent.depth <= 1 || side.height == 0;
     let slices = one_slice || fits(side.y, extent.height, side.height);
     let apart = rows && slices;
-    match side.kind == SideKind::Array || apart {
-        true => Ok(()),
-        false => Err(cuda::CUDA_ERROR_INVALID_VALUE),
-    }
+    fail_if(
+        side.kind != SideKind::Array && !apart,
+        cuda::CUDA_ERROR_INVALID_VALUE,
+    )
 }
 
 /// The program's side of a copy.

@@ -17,7 +17,8 @@ use crate::entry::{Answer, check};
 use crate::generated::driver::remote;
 use crate::session;
 use crate::state::{read, write};
-use crate::stats::local;
+use crate::stats::local_functions;
+use crate::status::fail_if;
 
 /// Whether it is page-locked memory that the device can use.
 pub(crate) fn can_map(found: &Allocation) -> bool {
@@ -53,9 +54,7 @@ unsafe fn attribute(
     ptr: CUdeviceptr,
     found: Option<Allocation>,
 ) -> Answer {
-    if data.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(data.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     // SAFETY: each has the type that the attribute has, by the caller's promise.
     let (int, long, pointer) = unsafe {
         (
@@ -157,70 +156,44 @@ unsafe fn nothing(data: *mut c_void, attribute: CUpointer_attribute) -> Answer {
     Ok(())
 }
 
-pub(crate) unsafe fn cuPointerGetAttribute(
-    data: *mut c_void,
-    attribute: CUpointer_attribute,
-    ptr: CUdeviceptr,
-) -> Answer {
-    let session = session::cuda()?;
-    local!("cuPointerGetAttribute");
-    let found = read(&session.state.allocations).find(ptr);
-    // SAFETY: a pointer of the program.
-    unsafe { self::attribute(data, attribute, ptr, found) }
-}
-
-pub(crate) unsafe fn cuPointerGetAttributes(
-    numAttributes: c_uint,
-    attributes: *mut CUpointer_attribute,
-    data: *mut *mut c_void,
-    ptr: CUdeviceptr,
-) -> Answer {
-    let session = session::cuda()?;
-    local!("cuPointerGetAttributes");
-    if attributes.is_null() || data.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+local_functions! {
+    fn cuPointerGetAttribute(
+        session, data: *mut c_void, attribute: CUpointer_attribute, ptr: CUdeviceptr,
+    ) {
+        let found = read(&session.state.allocations).find(ptr);
+        self::attribute(data, attribute, ptr, found)
     }
-    let count = numAttributes as usize;
-    // SAFETY: two arrays of the program, of as many elements.
-    let (attributes, data) = unsafe {
-        (
-            slice::from_raw_parts(attributes, count),
-            slice::from_raw_parts(data, count),
-        )
-    };
-    let found = read(&session.state.allocations).find(ptr);
-    for (name, data) in attributes.iter().zip(data) {
-        if data.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        // SAFETY: pointers of the program.
-        unsafe {
+
+    fn cuPointerGetAttributes(
+        session, numAttributes: c_uint, attributes: *mut CUpointer_attribute,
+        data: *mut *mut c_void, ptr: CUdeviceptr,
+    ) {
+        fail_if(attributes.is_null() || data.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
+        let count = numAttributes as usize;
+        let attributes = slice::from_raw_parts(attributes, count);
+        let data = slice::from_raw_parts(data, count);
+        let found = read(&session.state.allocations).find(ptr);
+        for (name, data) in attributes.iter().zip(data) {
+            fail_if(data.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
             if attribute(*data, *name, ptr, found).is_err() {
                 nothing(*data, *name)?;
             }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// The only attribute that can be set asks for copies to be synchronous, which they are for memory of
-/// the client.
-pub(crate) unsafe fn cuPointerSetAttribute(
-    value: *const c_void,
-    attribute: CUpointer_attribute,
-    ptr: CUdeviceptr,
-) -> Answer {
-    let session = session::cuda()?;
-    local!("cuPointerSetAttribute");
-    let found = read(&session.state.allocations).find(ptr);
-    let Some(found) = found else {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    };
-    if attribute != cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || value.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    /// The only attribute that can be set asks for copies to be synchronous, which they are for memory of
+    /// the client.
+    fn cuPointerSetAttribute(
+        session, value: *const c_void, attribute: CUpointer_attribute, ptr: CUdeviceptr,
+    ) {
+        let found = read(&session.state.allocations).find(ptr);
+        let found = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        let can_be_set = attribute == cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
+        fail_if(!can_be_set || value.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
+        // An unsigned integer.
+        let synchronous = value.cast::<c_uint>().read() != 0;
+        write(&session.state.allocations).set_synchronous(found.base, synchronous);
+        Ok(())
     }
-    // SAFETY: this attribute is an unsigned integer.
-    let synchronous = unsafe { value.cast::<c_uint>().read() } != 0;
-    write(&session.state.allocations).set_synchronous(found.base, synchronous);
-    Ok(())
 }

@@ -21,7 +21,9 @@ use crate::flusher::Flusher;
 use crate::lane::{Lane, Lanes};
 use crate::settings::Settings;
 use crate::state::State;
-use crate::{clock, exit, fork, log, stats, status, times};
+use crate::status::fail_if;
+use crate::times::{self, LaneTimes};
+use crate::{clock, exit, fork, log, stats, status};
 
 /// Lanes that are kept for later threads once theirs has ended. One has to be, as the server ends
 /// the session with its last lane; and a session may have so many lanes in its whole life, so that
@@ -431,9 +433,7 @@ impl Session {
 
     /// A lane for a thread that has none.
     pub(crate) fn lane(&'static self) -> Answer<Box<Lane>> {
-        if self.is_lost() {
-            return Err(status::LOST);
-        }
+        fail_if(self.is_lost(), status::LOST)?;
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = idle().pop();
         if let Some(mut lane) = kept {
@@ -451,9 +451,7 @@ impl Session {
                 }
                 Err(error) => error,
             };
-            if self.is_lost() {
-                return Err(status::LOST);
-            }
+            fail_if(self.is_lost(), status::LOST)?;
             let passes = may_pass(&error) && pause <= LAST_PAUSE;
             if !passes && !self.waits_for_server(&error, began) {
                 // Of this thread alone: those that have a lane go on, and notice by it if the server is gone.
@@ -540,26 +538,53 @@ pub(crate) fn thread_is_ending() -> bool {
     LANE.try_with(|_| ()).is_err()
 }
 
+/// Does `action` with the lane of this thread, if it has one and is not in the middle of a call.
+pub(crate) fn own_lane<T>(action: impl FnOnce(&mut Lane) -> T) -> Option<T> {
+    let done = LANE.try_with(|holder| {
+        let mut slot = holder.0.try_borrow_mut().ok()?;
+        let turn = holder.1.turn();
+        let lane = slot.as_mut().filter(|lane| !lane.is_foreign())?;
+        if let Some(turn) = &turn {
+            turn.lane(lane);
+        }
+        Some(action(lane))
+    });
+    done.ok().flatten()
+}
+
+/// Has the server report what is `missing` of the times of this lane.
+fn settle(session: &'static Session, lane: &mut Lane, missing: impl Fn(&Lane) -> usize) {
+    let missing = |lane: &Lane| match session.is_lost() {
+        true => 0,
+        false => missing(lane),
+    };
+    times::settle(missing(lane), || {
+        let _ = by_lane(lane, || check(holding_back(session, times::ask)));
+        missing(lane)
+    });
+}
+
+/// Has the server report what is `missing` of the times of each thread's lane that is not in use, and hands them to `then`.
+pub(crate) fn settle_threads(
+    session: &'static Session,
+    missing: impl Fn(&Lane) -> usize,
+    then: impl Fn(&mut LaneTimes),
+) {
+    watch::each(session, |lane| {
+        settle(session, lane, &missing);
+        then(&mut lane.times);
+    });
+}
+
 /// Asks the server for what it has not reported of GPU work that is observed, in all lanes whose thread is not in the middle of a
 /// call.
 pub(crate) fn settle_observed(session: &'static Session) {
-    let missing = |lane: &Lane| match session.is_lost() {
-        true => 0,
-        false => lane.observed.missing(),
-    };
-    let settle = |lane: &mut Lane| {
-        times::settle(missing(lane), || {
-            let _ = by_lane(lane, || check(holding_back(session, times::ask)));
-            missing(lane)
-        });
-    };
-    watch::each(session, settle);
+    let missing = |lane: &Lane| lane.times.observed.missing();
+    settle_threads(session, missing, |_| {});
     let idle = || session.idle.lock().unwrap_or_else(PoisonError::into_inner);
-    let missing: Vec<_> = idle()
-        .extract_if(.., |lane| lane.observed.missing() > 0)
-        .collect();
-    for mut lane in missing {
-        settle(&mut lane);
+    let left: Vec<_> = idle().extract_if(.., |lane| missing(lane) > 0).collect();
+    for mut lane in left {
+        settle(session, &mut lane, missing);
         idle().push(lane);
     }
 }
@@ -586,9 +611,7 @@ pub(crate) fn with_lane<T>(
 }
 
 fn on_lane(session: &'static Session, action: &mut dyn FnMut(&mut Lane)) -> Answer {
-    if session.is_lost() {
-        return Err(status::LOST);
-    }
+    fail_if(session.is_lost(), status::LOST)?;
     let done = LANE.try_with(|holder| {
         let Ok(mut slot) = holder.0.try_borrow_mut() else {
             return with_other(action);

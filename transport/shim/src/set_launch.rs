@@ -19,6 +19,7 @@ use crate::launch::cuLaunchKernel;
 use crate::session;
 use crate::state::lock;
 use crate::stats::local;
+use crate::status::fail_if;
 
 /// What a program has set for a function.
 #[derive(Clone, Debug, Default)]
@@ -34,14 +35,12 @@ static SET: Mutex<BTreeMap<u64, Set>> = Mutex::new(BTreeMap::new());
 /// CU_PARAM_TR_DEFAULT, the only unit that there is.
 const DEFAULT_UNIT: c_int = -1;
 
-/// Changes what is set for a function.
-fn set(function: CUfunction, change: impl FnOnce(&mut Set) -> Answer) -> Answer {
+/// The handle of a function.
+fn checked(function: CUfunction) -> Answer<u64> {
     session::cuda()?;
     let handle = function.addr() as u64;
-    if !Kind::Function.accepts(handle) {
-        return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
-    }
-    change(lock(&SET).entry(handle).or_default())
+    let known = Kind::Function.accepts(handle);
+    fail_if(!known, cuda::CUDA_ERROR_INVALID_HANDLE).map(|()| handle)
 }
 
 /// These functions are gone with their module.
@@ -65,95 +64,62 @@ fn put(set: &mut Set, offset: c_int, value: &[u8]) -> Answer {
     Ok(())
 }
 
-pub(crate) unsafe fn cuFuncSetBlockShape(
-    hfunc: CUfunction,
-    x: c_int,
-    y: c_int,
-    z: c_int,
-) -> Answer {
-    set(hfunc, |set| {
-        local!("cuFuncSetBlockShape");
-        let sides = [x, y, z].map(|side| c_uint::try_from(side).unwrap_or(0));
-        if sides.contains(&0) {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+/// Functions that change what is set for a function.
+macro_rules! sets {
+    ($(fn $name:ident($set:ident $(, $argument:ident: $type:ty)*) $body:block)*) => {$(
+        pub(crate) unsafe fn $name(hfunc: CUfunction, $($argument: $type),*) -> Answer {
+            let handle = checked(hfunc)?;
+            let mut all = lock(&SET);
+            let $set = all.entry(handle).or_default();
+            local!(stringify!($name));
+            $body
         }
+    )*};
+}
+
+sets! {
+    fn cuFuncSetBlockShape(set, x: c_int, y: c_int, z: c_int) {
+        let sides = [x, y, z].map(|side| c_uint::try_from(side).unwrap_or(0));
+        fail_if(sides.contains(&0), cuda::CUDA_ERROR_INVALID_VALUE)?;
         set.block = sides;
         Ok(())
-    })
-}
+    }
 
-pub(crate) unsafe fn cuFuncSetSharedSize(hfunc: CUfunction, bytes: c_uint) -> Answer {
-    set(hfunc, |set| {
-        local!("cuFuncSetSharedSize");
+    fn cuFuncSetSharedSize(set, bytes: c_uint) {
         set.shared = bytes;
         Ok(())
-    })
-}
+    }
 
-pub(crate) unsafe fn cuParamSetSize(hfunc: CUfunction, numbytes: c_uint) -> Answer {
-    set(hfunc, |set| {
-        local!("cuParamSetSize");
+    fn cuParamSetSize(set, numbytes: c_uint) {
         let bytes = numbytes as usize;
-        if bytes > PARAMETERS_MAX {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
+        fail_if(bytes > PARAMETERS_MAX, cuda::CUDA_ERROR_INVALID_VALUE)?;
         set.parameters.resize(bytes, 0);
         Ok(())
-    })
-}
+    }
 
-pub(crate) unsafe fn cuParamSeti(hfunc: CUfunction, offset: c_int, value: c_uint) -> Answer {
-    set(hfunc, |set| {
-        local!("cuParamSeti");
+    fn cuParamSeti(set, offset: c_int, value: c_uint) {
         put(set, offset, &value.to_ne_bytes())
-    })
-}
+    }
 
-pub(crate) unsafe fn cuParamSetf(hfunc: CUfunction, offset: c_int, value: f32) -> Answer {
-    set(hfunc, |set| {
-        local!("cuParamSetf");
+    fn cuParamSetf(set, offset: c_int, value: f32) {
         put(set, offset, &value.to_ne_bytes())
-    })
-}
+    }
 
-pub(crate) unsafe fn cuParamSetv(
-    hfunc: CUfunction,
-    offset: c_int,
-    ptr: *mut c_void,
-    numbytes: c_uint,
-) -> Answer {
-    set(hfunc, |set| {
-        local!("cuParamSetv");
-        if ptr.is_null() || numbytes as usize > PARAMETERS_MAX {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
+    fn cuParamSetv(set, offset: c_int, ptr: *mut c_void, numbytes: c_uint) {
+        let bytes = numbytes as usize;
+        fail_if(ptr.is_null() || bytes > PARAMETERS_MAX, cuda::CUDA_ERROR_INVALID_VALUE)?;
         // SAFETY: the program says that so many bytes are there.
-        let value = unsafe { slice::from_raw_parts(ptr.cast::<u8>(), numbytes as usize) };
-        put(set, offset, value)
-    })
-}
+        put(set, offset, unsafe { slice::from_raw_parts(ptr.cast::<u8>(), bytes) })
+    }
 
-/// Every texture of a module is a function's.
-pub(crate) unsafe fn cuParamSetTexRef(
-    hfunc: CUfunction,
-    texunit: c_int,
-    _hTexRef: CUtexref,
-) -> Answer {
-    set(hfunc, |_| {
-        local!("cuParamSetTexRef");
-        match texunit {
-            DEFAULT_UNIT => Ok(()),
-            _ => Err(cuda::CUDA_ERROR_INVALID_VALUE),
-        }
-    })
+    // Every texture of a module is a function's.
+    fn cuParamSetTexRef(_set, texunit: c_int, _hTexRef: CUtexref) {
+        fail_if(texunit != DEFAULT_UNIT, cuda::CUDA_ERROR_INVALID_VALUE)
+    }
 }
 
 fn launch(f: CUfunction, width: c_int, height: c_int, stream: CUstream) -> Answer {
-    session::cuda()?;
-    let handle = f.addr() as u64;
-    if !Kind::Function.accepts(handle) {
-        return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
-    }
+    let handle = checked(f)?;
     let side = |side: c_int| c_uint::try_from(side).unwrap_or(0);
     let set = lock(&SET).get(&handle).cloned().unwrap_or_default();
     let [x, y, z] = set.block;

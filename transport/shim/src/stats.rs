@@ -349,12 +349,27 @@ pub(crate) fn locals() -> impl Iterator<Item = &'static Local> {
 
 /// Counts a call that is answered here.
 macro_rules! local {
-    ($name:literal) => {{
+    ($name:expr) => {{
         static COUNT: $crate::stats::Local = $crate::stats::Local::new($name);
         COUNT.add();
     }};
 }
 pub(crate) use local;
+
+/// Functions of the driver that are answered here, and counted. Of its pointers each trusts what CUDA says.
+macro_rules! local_functions {
+    ($($(#[$meta:meta])* fn $name:ident($session:ident $(, $argument:ident: $type:ty)* $(,)?) $body:block)*) => {$(
+        $(#[$meta])*
+        #[allow(unused_unsafe, reason = "some are without pointers")]
+        pub(crate) unsafe fn $name($($argument: $type),*) -> $crate::entry::Answer {
+            let $session = $crate::session::cuda()?;
+            $crate::stats::local!(stringify!($name));
+            // SAFETY: pointers of the program, by its promise.
+            unsafe { $body }
+        }
+    )*};
+}
+pub(crate) use local_functions;
 
 static AT_EXIT: Once = Once::new();
 static BEGAN: AtomicU64 = AtomicU64::new(0);

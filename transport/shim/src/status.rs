@@ -9,6 +9,12 @@ pub(crate) const UNREACHABLE: CUresult = cuda::CUDA_ERROR_SYSTEM_NOT_READY;
 /// The connection is lost: what every later call answers.
 pub(crate) const LOST: CUresult = cuda::CUDA_ERROR_DEVICE_UNAVAILABLE;
 
+/// The error, where `wrong` holds.
+#[inline]
+pub(crate) fn fail_if<E>(wrong: bool, error: E) -> Result<(), E> {
+    if wrong { Err(error) } else { Ok(()) }
+}
+
 /// The NVML error for a failure of the shim itself.
 pub(crate) fn to_nvml(code: CUresult) -> nvmlReturn_t {
     match code {

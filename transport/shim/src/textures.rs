@@ -19,9 +19,10 @@ use gtrace_protocol::{OpId, Writer, op_id};
 use crate::context::put;
 use crate::entry::{Answer, answer_to, check, one_way};
 use crate::managed;
-use crate::session;
+use crate::session::{self, Session};
 use crate::state::lock;
-use crate::stats::local;
+use crate::stats::local_functions;
+use crate::status::fail_if;
 
 /// Objects by their numbers.
 #[derive(Default)]
@@ -37,9 +38,7 @@ unsafe fn resource(given: *const CUDA_RESOURCE_DESC) -> Answer<Resource> {
     // SAFETY: the caller's promise; the type selects the part of the union.
     unsafe {
         let given = given.as_ref().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        if given.flags != 0 {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
+        fail_if(given.flags != 0, cuda::CUDA_ERROR_INVALID_VALUE)?;
         Ok(match given.resType {
             cuda::CU_RESOURCE_TYPE_ARRAY => Resource::Array(given.res.array.hArray.addr() as u64),
             cuda::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY => {
@@ -90,9 +89,7 @@ pub(crate) unsafe fn cuTexObjectCreate(
             pResViewDesc.as_ref(),
         )
     };
-    if pTexObject.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(pTexObject.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let create = TextureCreate {
         resource,
         description,
@@ -123,9 +120,7 @@ pub(crate) unsafe fn cuSurfObjectCreate(
 ) -> Answer {
     // SAFETY: null, or a structure of the program.
     let resource = unsafe { resource(pResDesc) }?;
-    if pSurfObject.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(pSurfObject.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let object = make(op_id("cuSurfObjectCreate"), |w| resource.write(w))?;
     let session = session::cuda()?;
     lock(&session.state.objects)
@@ -138,9 +133,7 @@ pub(crate) unsafe fn cuSurfObjectCreate(
 /// Has the server end an object, if `forget` knows it: a wrong number is reported at once.
 fn destroy(op: Operation, object: u64, forget: impl FnOnce(&mut Objects) -> bool) -> Answer {
     let known = forget(&mut lock(&session::cuda()?.state.objects));
-    if !known {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(!known, cuda::CUDA_ERROR_INVALID_VALUE)?;
     check(one_way(op, &mut |w| {
         w.u64(object);
         Ok(())
@@ -164,58 +157,36 @@ pub(crate) unsafe fn cuSurfObjectDestroy(surfObject: CUsurfObject) -> Answer {
 }
 
 /// What a texture was made of.
-fn known(object: CUtexObject) -> Answer<TextureCreate> {
-    let session = session::cuda()?;
+fn known(session: &Session, object: CUtexObject) -> Answer<TextureCreate> {
     let objects = lock(&session.state.objects);
     let found = objects.textures.get(&object).copied();
     found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)
 }
 
-pub(crate) unsafe fn cuTexObjectGetResourceDesc(
-    pResDesc: *mut CUDA_RESOURCE_DESC,
-    texObject: CUtexObject,
-) -> Answer {
-    local!("cuTexObjectGetResourceDesc");
-    // SAFETY: a pointer of the program.
-    unsafe { put(pResDesc, known(texObject)?.resource.description()) }
-}
-
-pub(crate) unsafe fn cuTexObjectGetTextureDesc(
-    pTexDesc: *mut CUDA_TEXTURE_DESC,
-    texObject: CUtexObject,
-) -> Answer {
-    local!("cuTexObjectGetTextureDesc");
-    // SAFETY: a pointer of the program.
-    unsafe {
-        put(
-            pTexDesc,
-            texture_description(&known(texObject)?.description),
-        )
+local_functions! {
+    fn cuTexObjectGetResourceDesc(
+        session, pResDesc: *mut CUDA_RESOURCE_DESC, texObject: CUtexObject,
+    ) {
+        put(pResDesc, known(session, texObject)?.resource.description())
     }
-}
 
-pub(crate) unsafe fn cuTexObjectGetResourceViewDesc(
-    pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC,
-    texObject: CUtexObject,
-) -> Answer {
-    local!("cuTexObjectGetResourceViewDesc");
-    let view = known(texObject)?.view;
-    let view = view.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-    // SAFETY: a pointer of the program.
-    unsafe { put(pResViewDesc, view.description()) }
-}
+    fn cuTexObjectGetTextureDesc(
+        session, pTexDesc: *mut CUDA_TEXTURE_DESC, texObject: CUtexObject,
+    ) {
+        put(pTexDesc, texture_description(&known(session, texObject)?.description))
+    }
 
-pub(crate) unsafe fn cuSurfObjectGetResourceDesc(
-    pResDesc: *mut CUDA_RESOURCE_DESC,
-    surfObject: CUsurfObject,
-) -> Answer {
-    local!("cuSurfObjectGetResourceDesc");
-    let session = session::cuda()?;
-    let found = lock(&session.state.objects)
-        .surfaces
-        .get(&surfObject)
-        .copied();
-    let resource = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-    // SAFETY: a pointer of the program.
-    unsafe { put(pResDesc, resource.description()) }
+    fn cuTexObjectGetResourceViewDesc(
+        session, pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC, texObject: CUtexObject,
+    ) {
+        let view = known(session, texObject)?.view.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        put(pResViewDesc, view.description())
+    }
+
+    fn cuSurfObjectGetResourceDesc(
+        session, pResDesc: *mut CUDA_RESOURCE_DESC, surfObject: CUsurfObject,
+    ) {
+        let found = lock(&session.state.objects).surfaces.get(&surfObject).copied();
+        put(pResDesc, found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?.description())
+    }
 }

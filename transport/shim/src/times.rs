@@ -4,24 +4,26 @@
 // An exported symbol.
 #![allow(unsafe_code)]
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gtrace_cuda::payload::{COLLECT, HOST_DONE, IMAGE, MAP_HOST, UNMAP_HOST};
 use gtrace_cuda::types::driver::CUresult;
 use gtrace_protocol::{Features, Flags, Header, OpId, Times, Works, op_id};
 
 use crate::generated::driver::remote;
+use crate::lane::Lane;
 use crate::observe::Observed;
 use crate::session::Session;
 use crate::{answers, clock, entry, log, observe, session};
 
 mod kept;
 
-use kept::{Kept, OneWay, Work};
+pub(crate) use kept::Kept;
+use kept::{OneWay, Work};
 
 /// Pauses before missing times are asked for again: the GPU may have a moment more to work. What has ended is reported at once.
 const MOMENTS: [Duration; 4] = [
@@ -30,6 +32,9 @@ const MOMENTS: [Duration; 4] = [
     Duration::from_millis(1),
     Duration::from_millis(5),
 ];
+
+/// How long the lanes of threads that are still there are asked for times at the process's end, once it has begun.
+const AT_EXIT: Duration = Duration::from_secs(1);
 
 /// Frames of a thread whose work is timed and none of which was answered. The library that traces remembers no more than twice as many
 /// calls.
@@ -51,6 +56,21 @@ static TICKS: AtomicPtr<()> = AtomicPtr::new(null_mut());
 
 type Ticks = extern "C" fn() -> u64;
 
+/// Who takes the GPU's work of threads that are still there at the process's end; null while nobody does.
+static AT_EXIT_TAKER: AtomicPtr<()> = AtomicPtr::new(null_mut());
+
+/// Takes so many pieces of work, and when by the clock of the library that traces they were so long ago.
+type TakeWork = unsafe extern "C" fn(*const Work, u64, u64);
+
+/// What is kept of the times of a lane's frames.
+#[derive(Debug, Default)]
+pub(crate) struct LaneTimes {
+    /// For the library that traces.
+    pub(crate) traced: Kept,
+    /// For the one that observes.
+    pub(crate) observed: Observed,
+}
+
 /// A call whose work is to be timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Timed {
@@ -62,7 +82,8 @@ struct Timed {
 }
 
 thread_local! {
-    static KEPT: RefCell<Kept> = RefCell::default();
+    /// There may be something to take of the thread's lane.
+    static REPORTED: Cell<bool> = const { Cell::new(false) };
     /// The program's call that is being made, if its work is to be timed.
     static TIMED: Cell<Option<Timed>> = const { Cell::new(None) };
     /// Timed frames since the last answer by which the clocks were compared.
@@ -84,13 +105,10 @@ impl Drop for Aside {
     }
 }
 
-/// Does `action` unless the thread is ending.
-fn with<T: Default>(action: impl FnOnce(&mut Kept) -> T) -> T {
-    let done = KEPT.try_with(|kept| kept.try_borrow_mut().map(|mut kept| action(&mut kept)));
-    match done {
-        Ok(Ok(result)) => result,
-        _ => T::default(),
-    }
+/// Whether a library traces the program.
+#[inline]
+pub(crate) fn is_traced() -> bool {
+    !TICKS.load(Ordering::Relaxed).is_null()
 }
 
 fn ticks() -> Option<Ticks> {
@@ -102,18 +120,17 @@ fn ticks() -> Option<Ticks> {
 /// The flags of a one-way frame, by which the server is asked for its times if somebody wants them.
 #[inline]
 pub(crate) fn asked(flags: Flags) -> Flags {
-    match TICKS.load(Ordering::Relaxed).is_null() {
-        true => flags,
-        false => flags.with(Flags::WANTS_TIMES),
+    match is_traced() {
+        true => flags.with(Flags::WANTS_TIMES),
+        false => flags,
     }
 }
 
 /// A one-way frame is about to be sent by this lane.
 #[inline]
-pub(crate) fn sent(lane: u16, seq: u64) {
+pub(crate) fn sent(lane: &mut LaneTimes, seq: u64) {
     if let Some(ticks) = ticks() {
-        let now = ticks();
-        with(|kept| kept.of(lane).sent(seq, now));
+        lane.traced.sent(seq, ticks());
     }
 }
 
@@ -122,35 +139,32 @@ fn timed_by(op: OpId) -> Option<Timed> {
     TIMED.get().filter(|_| !NO_WORK.contains(&op))
 }
 
-/// A frame with this header is about to be sent by lane `number`: has what it gives its stream to do timed, if somebody wants that.
+/// A frame with this header is about to be sent by this lane: has what it gives its stream to do timed, if somebody wants that.
 #[inline]
-pub(crate) fn ask_for_work(header: &mut Header, number: u16, lane: &mut Observed) {
-    if (!TICKS.load(Ordering::Relaxed).is_null() || observe::is_on())
+pub(crate) fn ask_for_work(header: &mut Header, lane: &mut LaneTimes) {
+    if (is_traced() || observe::is_on())
         && let Some(timed) = timed_by(header.op)
     {
         header.set_work_stream(timed.stream);
         if !header.flags.has(Flags::MORE) {
             SINCE_ANSWER.set(SINCE_ANSWER.get().saturating_add(1));
             if timed.token != 0 {
-                with(|kept| kept.of(number).timed(header.seq, timed.token));
+                lane.traced.timed(header.seq, timed.token);
             }
             if timed.observed != 0 {
-                lane.timed(header.seq, timed.observed);
+                lane.observed.timed(header.seq, timed.observed);
             }
         }
     }
 }
 
-/// A frame WORK of lane `number`, which may be another thread's.
-pub(crate) fn reported_work(payload: &[u8], number: u16, lane: &mut Observed) {
+/// A frame WORK of a lane, which may be another thread's.
+pub(crate) fn reported_work(payload: &[u8], lane: &mut LaneTimes) {
     match Works::read(payload) {
         Ok(works) => {
-            lane.reported(&works.0);
-            with(|kept| {
-                if kept.lane == number {
-                    kept.reported_work(&works);
-                }
-            });
+            lane.observed.reported(&works.0);
+            lane.traced.reported_work(&works);
+            REPORTED.set(true);
         }
         Err(error) => log::once(
             "work",
@@ -160,13 +174,12 @@ pub(crate) fn reported_work(payload: &[u8], number: u16, lane: &mut Observed) {
 }
 
 /// A frame TIMES, likewise.
-pub(crate) fn reported(payload: &[u8], number: u16) {
+pub(crate) fn reported(payload: &[u8], lane: &mut LaneTimes) {
     match Times::read(payload) {
-        Ok(times) => with(|kept| {
-            if kept.lane == number {
-                kept.reported(&times);
-            }
-        }),
+        Ok(times) => {
+            lane.traced.reported(&times);
+            REPORTED.set(true);
+        }
         Err(error) => log::once(
             "times",
             &format!("the server's times of calls cannot be read: {error}"),
@@ -180,16 +193,17 @@ pub(crate) fn exchanged(
     (sent, seen): (u64, u64),
     answer: &Header,
     features: Features,
-    lane: &mut Observed,
+    lane: &mut LaneTimes,
 ) {
+    let LaneTimes { traced, observed } = lane;
     // Also what was observed a moment ago has times, whichever thread asks for them.
-    let wanted = observe::is_on() || lane.missing() > 0 || ticks().is_some();
+    let wanted = observe::is_on() || observed.missing() > 0 || is_traced();
     let shows_clock = answer.bulk() == 0 || features.has(Features::SENT_WHEN_COPIED);
     if wanted && shows_clock && !answer.flags.has(Flags::MORE) {
         SINCE_ANSWER.set(0);
-        with(|kept| kept.exchanged(sent, seen, answer));
+        traced.exchanged(sent, seen, answer);
     }
-    lane.deliver(|| with(|kept| kept.fresh(seen)).map(|compared| compared.ahead));
+    observed.deliver(|| traced.fresh(seen).map(|compared| compared.ahead));
 }
 
 /// Whether the server times the work of this thread's next call. If nobody waits for an answer to many, it is asked for their times
@@ -229,6 +243,49 @@ pub(crate) extern "C" fn gtrace_shim_keep_times(ticks: Ticks) {
     TICKS.store(ticks as *mut (), Ordering::Relaxed);
 }
 
+/// From now on `take` is given the GPU's work of threads that are still there when the process ends.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn gtrace_shim_work_at_exit(take: TakeWork) {
+    AT_EXIT_TAKER.store(take as *mut (), Ordering::Relaxed);
+}
+
+/// Whether somebody is given the GPU's work of threads that are still there when the process ends.
+pub(crate) fn is_taken_at_exit() -> bool {
+    !AT_EXIT_TAKER.load(Ordering::Relaxed).is_null()
+}
+
+/// At the process's end: has the server report the GPU's work of threads that are still there and not in the middle of a call, and
+/// hands it on.
+pub(crate) fn report_at_exit(session: &'static Session) {
+    let take = AT_EXIT_TAKER.load(Ordering::Relaxed);
+    let Some(ticks) = ticks().filter(|_| !take.is_null()) else {
+        return;
+    };
+    // SAFETY: what `gtrace_shim_work_at_exit` was given.
+    let take = unsafe { std::mem::transmute::<*mut (), TakeWork>(take) };
+    let until = Instant::now() + AT_EXIT;
+    // One without a connection is not waited for.
+    let missing = |lane: &Lane| match Instant::now() < until && !lane.is_severed() {
+        true => lane.times.traced.missing_work(),
+        false => 0,
+    };
+    session::settle_threads(session, missing, |lane| {
+        hand_on(&mut lane.traced, ticks, take);
+    });
+}
+
+/// Hands on the GPU's work that is known of a lane.
+fn hand_on(kept: &mut Kept, ticks: Ticks, take: TakeWork) {
+    // Before the clock is read, so that nothing comes to lie behind now.
+    let at = ticks();
+    let now = clock::now();
+    let works: Vec<Work> = std::iter::from_fn(|| kept.take_work(now)).collect();
+    if !works.is_empty() {
+        // SAFETY: so many lie there.
+        unsafe { take(works.as_ptr(), works.len() as u64, at) };
+    }
+}
+
 /// Writes what `take` gives of what is known of the calling thread, at most `most`; how many. The clock is read only if `any`.
 ///
 /// # Safety
@@ -240,21 +297,26 @@ unsafe fn write_known<T>(
     any: impl FnOnce(&Kept) -> bool,
     take: impl Fn(&mut Kept, u64) -> Option<T>,
 ) -> u64 {
-    with(|kept| {
-        if !any(kept) {
-            return 0;
-        }
-        let now = clock::now();
+    if !REPORTED.get() {
+        return 0;
+    }
+    let written = session::own_lane(|lane| {
+        let kept = &mut lane.times.traced;
         let mut count = 0;
-        while count < most
-            && let Some(known) = take(kept, now)
-        {
-            // SAFETY: below `most`, by the caller's promise.
-            unsafe { place.add(count as usize).write(known) };
-            count += 1;
+        if any(kept) {
+            let now = clock::now();
+            while count < most
+                && let Some(known) = take(kept, now)
+            {
+                // SAFETY: below `most`, by the caller's promise.
+                unsafe { place.add(count as usize).write(known) };
+                count += 1;
+            }
         }
+        REPORTED.set(!kept.is_empty());
         count
-    })
+    });
+    written.unwrap_or(0)
 }
 
 /// Writes what has become known of the calling thread's calls since this was asked last, in their order, at most
@@ -326,28 +388,34 @@ pub(crate) fn settle(mut missing: usize, mut ask: impl FnMut() -> usize) {
 pub(crate) extern "C" fn gtrace_shim_settle() {
     entry::guard(&mut || {
         let missing = || match session::current() {
-            Some(session) if !session.is_lost() => with(|kept| kept.missing()),
+            Some(session) if !session.is_lost() => {
+                session::own_lane(|lane| lane.times.traced.missing()).unwrap_or(0)
+            }
             _ => 0,
         };
         settle(missing(), || {
             ask();
             missing()
         });
+        // Also what came while another thread asked.
+        REPORTED.set(true);
         0
     });
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
-    use gtrace_protocol::{CallTimes, WorkTimes, Writer};
+    use gtrace_protocol::{WorkTimes, Writer};
 
     /// As when a profile ends, and a thread asks that made no call while somebody observed. Some programs have only answers with bytes.
     #[test]
     fn clocks_are_compared_while_work_that_was_observed_has_no_times() {
-        let mut lane = Observed::default();
-        lane.timed(3, 7);
-        lane.reported(&[WorkTimes {
+        let mut lane = LaneTimes::default();
+        lane.observed.timed(3, 7);
+        lane.observed.reported(&[WorkTimes {
             seq: 3,
             begun_ns: 10,
             ended_ns: 20,
@@ -362,9 +430,9 @@ mod tests {
         assert!(answer.set_payload(0, 4));
         // A server of an earlier version.
         exchanged((1000, 3300), &answer, Features::default(), &mut lane);
-        assert_eq!(lane.missing(), 1);
+        assert_eq!(lane.observed.missing(), 1);
         exchanged((1000, 3300), &answer, Features::SENT_WHEN_COPIED, &mut lane);
-        assert_eq!(lane.missing(), 0);
+        assert_eq!(lane.observed.missing(), 0);
     }
 
     #[test]
@@ -402,30 +470,41 @@ mod tests {
         assert_eq!(timed_by(op_id("cuLaunchKernel")), Some(launch));
     }
 
-    /// As when one asks for what the server still knows of all threads' calls.
+    /// As at the process's end, when another thread asks.
     #[test]
-    fn times_of_another_threads_lane_are_not_of_this_threads_calls() {
-        let work = WorkTimes {
+    fn work_of_a_lane_is_handed_on_with_the_moment_that_its_times_count_back_from() {
+        static TAKEN: Mutex<Vec<(Work, u64)>> = Mutex::new(Vec::new());
+        extern "C" fn ticks() -> u64 {
+            77
+        }
+        unsafe extern "C" fn take(works: *const Work, count: u64, at: u64) {
+            // SAFETY: so many lie there.
+            let works = unsafe { std::slice::from_raw_parts(works, count as usize) };
+            let mut taken = TAKEN.lock().unwrap();
+            taken.extend(works.iter().map(|work| (*work, at)));
+        }
+        let mut lane = LaneTimes::default();
+        lane.traced.timed(5, 50);
+        lane.traced.timed(6, 60);
+        let mut works = Writer::default();
+        Works(vec![WorkTimes {
             seq: 5,
             ..WorkTimes::default()
-        };
-        let call = CallTimes {
-            seq: 5,
-            ..CallTimes::default()
-        };
-        let (mut works, mut times) = (Writer::default(), Writer::default());
-        Works(vec![work]).write(&mut works);
-        Times(vec![call]).write(&mut times);
-        with(|kept| kept.of(3).timed(5, 50));
-        with(|kept| kept.of(3).sent(5, 1));
-        for (lane, missing) in [(4, 1), (3, 0)] {
-            reported_work(works.as_slice(), lane, &mut Observed::default());
-            reported(times.as_slice(), lane);
-            let left = with(|kept| (kept.timed.len(), kept.sent.len()));
-            assert_eq!(left, (missing, missing));
-        }
-        with(|kept| kept.of(3).timed(6, 60));
-        with(|kept| kept.of(7).timed(8, 80));
-        assert_eq!(with(|kept| kept.timed.clone()), [(8, 80)]);
+        }])
+        .write(&mut works);
+        reported_work(works.as_slice(), &mut lane);
+        hand_on(&mut lane.traced, ticks, take);
+        assert!(
+            TAKEN.lock().unwrap().is_empty(),
+            "the clocks were not compared"
+        );
+        assert_eq!(lane.traced.missing_work(), 2);
+        let now = clock::now();
+        lane.traced.exchanged(now, now, &Header::default());
+        hand_on(&mut lane.traced, ticks, take);
+        let taken = TAKEN.lock().unwrap();
+        let taken: Vec<_> = taken.iter().map(|(work, at)| (work.token, *at)).collect();
+        assert_eq!(taken, [(50, 77)]);
+        assert_eq!(lane.traced.missing_work(), 1);
     }
 }

@@ -8,7 +8,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::error::{CuError, INVALID_VALUE, UNKNOWN};
+use crate::error::{CuError, INVALID_VALUE, UNKNOWN, fail_if};
 
 /// What the body of an exported function of the driver API gives.
 pub type Answer<T = ()> = Result<T, CuError>;
@@ -53,9 +53,7 @@ impl<T> Out<T> {
     /// # Errors
     /// `CUDA_ERROR_INVALID_VALUE` if the pointer is null.
     pub fn put(self, value: T) -> Answer {
-        if self.0.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(self.0.is_null(), INVALID_VALUE)?;
         // SAFETY: not null, so valid for writes by the contract of `new`; the C caller may have
         // placed it unaligned.
         unsafe { self.0.write_unaligned(value) };
@@ -72,9 +70,7 @@ impl<T> Out<T> {
     /// # Errors
     /// `CUDA_ERROR_INVALID_VALUE` if the pointer is null.
     pub fn put_at(self, index: usize, value: T) -> Answer {
-        if self.0.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(self.0.is_null(), INVALID_VALUE)?;
         // SAFETY: the contract of `new` covers as many elements as the called function says, and
         // its body stays below that number.
         unsafe { self.0.add(index).write_unaligned(value) };
@@ -122,9 +118,7 @@ impl Out<c_char> {
     /// # Errors
     /// `CUDA_ERROR_INVALID_VALUE` if the pointer is null or `length` is 0.
     pub fn put_text(self, length: usize, text: &str) -> Answer {
-        if length == 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(length == 0, INVALID_VALUE)?;
         let cut = text.len().min(length - 1);
         for (index, byte) in text.as_bytes()[..cut].iter().enumerate() {
             self.put_at(index, *byte as c_char)?;
@@ -184,9 +178,7 @@ impl<T: Copy> In<T> {
     /// # Errors
     /// `CUDA_ERROR_INVALID_VALUE` if the pointer is null.
     pub fn at(self, index: usize) -> Answer<T> {
-        if self.0.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(self.0.is_null(), INVALID_VALUE)?;
         // SAFETY: not null, so valid for reads of the elements that the called function's
         // contract names, and its body stays below their number.
         Ok(unsafe { self.0.add(index).read_unaligned() })
@@ -212,9 +204,7 @@ impl Name {
     /// # Errors
     /// `CUDA_ERROR_INVALID_VALUE` if the pointer is null or the text is not UTF-8.
     pub fn text(self) -> Answer<String> {
-        if self.0.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(self.0.is_null(), INVALID_VALUE)?;
         // SAFETY: not null, so a NUL-terminated string by the contract of `new`.
         let text = unsafe { CStr::from_ptr(self.0) };
         text.to_str().map(str::to_owned).map_err(|_| INVALID_VALUE)
@@ -280,7 +270,8 @@ pub(crate) use layouts;
 /// Exports functions of the driver API. `fn name(args) { body }` exports one; with
 /// `fn name, twin [stream](args)` a second is exported under `twin`, in which a `stream` of 0 means
 /// the default stream of the calling thread; with `[let stream]` the name `stream` is that default
-/// stream, which is no argument. `fn name = other(args)` and `fn name, twin = other, other_twin [stream](args)`
+/// stream, which is no argument. `fn name, twin; later, later_twin [stream, is_async](args)` exports both: the one without a
+/// stream, and one whose last argument it is. `fn name = other(args)` and `fn name, twin = other, other_twin [stream](args)`
 /// export the same under the names of another version. `TABLE` becomes the list of what was exported.
 macro_rules! api {
     ($table:ident: $($rest:tt)*) => { $crate::abi::api! { @munch $table [] $($rest)* } };
@@ -295,6 +286,21 @@ macro_rules! api {
         $crate::abi::api! { @munch $table [$($done)*]
             $(#[$meta])* fn $name $(, $twin)? $([$stream])? ($($arg: $ty),*) $body
             $(#[$meta])* fn $other $(, $other_twin)? $([$stream])? ($($arg: $ty),*) $body
+            $($rest)*
+        }
+    };
+    (@munch $table:ident [$($done:ident)*]
+        $(#[$meta:meta])* fn $name:ident, $twin:ident; $later:ident, $later_twin:ident [$stream:ident, $is_async:ident]
+        ($($arg:ident: $ty:ty),* $(,)?) $body:block $($rest:tt)*) => {
+        $crate::abi::api! { @munch $table [$($done)*]
+            $(#[$meta])* fn $name, $twin [let $stream] ($($arg: $ty),*) {
+                let $is_async = false;
+                $body
+            }
+            $(#[$meta])* fn $later, $later_twin [$stream] ($($arg: $ty,)* $stream: $crate::types::Handle) {
+                let $is_async = true;
+                $body
+            }
             $($rest)*
         }
     };

@@ -2,9 +2,10 @@
 //! nothing, as there is one memory only.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use crate::pages::page_size;
+use crate::sync::lock;
 
 /// `CU_DEVICE_CPU`.
 pub(crate) const CPU: i32 = -1;
@@ -65,17 +66,13 @@ pub(crate) fn bit(device: i32) -> u32 {
 /// By number of the page.
 static PAGES: Mutex<BTreeMap<u64, Advice>> = Mutex::new(BTreeMap::new());
 
-fn lock() -> MutexGuard<'static, BTreeMap<u64, Advice>> {
-    PAGES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn pages(base: u64, length: u64) -> std::ops::Range<u64> {
     base / page_size()..(base + length).div_ceil(page_size())
 }
 
 /// Changes what is known of a range.
 pub(crate) fn change(base: u64, length: u64, change: impl Fn(&mut Advice)) {
-    let mut all = lock();
+    let mut all = lock(&PAGES);
     for page in pages(base, length) {
         let advice = all.entry(page).or_insert(Advice::NONE);
         change(advice);
@@ -92,7 +89,7 @@ pub(crate) fn common<T: PartialEq>(
     of: impl Fn(&Advice) -> T,
     otherwise: T,
 ) -> T {
-    let all = lock();
+    let all = lock(&PAGES);
     let mut found = pages(base, length).map(|page| of(all.get(&page).unwrap_or(&Advice::NONE)));
     match found.next() {
         Some(first) if found.all(|other| other == first) => first,
@@ -102,14 +99,14 @@ pub(crate) fn common<T: PartialEq>(
 
 /// What all pages of a range have been advised that only some may have: their common bits.
 pub(crate) fn accessed_by(base: u64, length: u64) -> u32 {
-    let all = lock();
+    let all = lock(&PAGES);
     let bits = pages(base, length).map(|page| all.get(&page).map_or(0, |found| found.accessed_by));
     bits.fold(u32::MAX, |common, bits| common & bits)
 }
 
 /// Forgets a range that is freed.
 pub(crate) fn forget(base: u64, length: u64) {
-    let mut all = lock();
+    let mut all = lock(&PAGES);
     let gone: Vec<u64> = all
         .range(pages(base, length))
         .map(|(page, _)| *page)

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::abi::Answer;
 use crate::context::Context;
-use crate::error::{INVALID_HANDLE, INVALID_VALUE};
+use crate::error::{INVALID_HANDLE, INVALID_VALUE, fail_if};
 use crate::memory::{self, Kind};
 use crate::ptx::{Channel, Image, Plane};
-use crate::registry::{Registry, mint};
+use crate::registry::Registry;
 use crate::state::{shared, state};
 use crate::types::ArrayDescriptor;
 
@@ -109,22 +109,18 @@ impl Array {
             plane: plane(base, size, element),
             is_level: false,
         };
-        let handle = mint(ARRAY);
-        ARRAYS.insert(handle, Arc::new(array));
-        Ok(handle)
+        Ok(ARRAYS.add(ARRAY, array))
     }
 
     /// The live array of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
-        ARRAYS.get(handle).ok_or(INVALID_HANDLE)
+        ARRAYS.find(handle)
     }
 
     /// Ends an array, once the work of its context is done. A level ends with its mipmapped array.
     pub(crate) fn destroy(handle: u64) -> Answer {
         let array = Self::of(handle)?;
-        if array.is_level {
-            return Err(INVALID_HANDLE);
-        }
+        fail_if(array.is_level, INVALID_HANDLE)?;
         if let Ok(context) = Context::of(array.context) {
             context.drain();
         }
@@ -165,9 +161,7 @@ impl Mipmapped {
         let longest = whole[0]
             .max(whole[1])
             .max(if layered { 1 } else { whole[2] });
-        if levels == 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(levels == 0, INVALID_VALUE)?;
         let count = levels.min(longest.ilog2() + 1);
         let halved = |size: u64, level: u32| (size >> level).max(1);
         let planes: Vec<[u64; 3]> = (0..count)
@@ -203,22 +197,18 @@ impl Mipmapped {
                 is_level: true,
             };
             at += bytes_of(&size).next_multiple_of(16);
-            let handle = mint(ARRAY);
-            ARRAYS.insert(handle, Arc::new(level));
-            handles.push(handle);
+            handles.push(ARRAYS.add(ARRAY, level));
         }
-        let handle = mint(MIPMAPPED);
         let made = Self {
             context: context.handle,
             levels: handles,
         };
-        MIPMAPPEDS.insert(handle, Arc::new(made));
-        Ok(handle)
+        Ok(MIPMAPPEDS.add(MIPMAPPED, made))
     }
 
     /// The live mipmapped array of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
-        MIPMAPPEDS.get(handle).ok_or(INVALID_HANDLE)
+        MIPMAPPEDS.find(handle)
     }
 
     /// Ends a mipmapped array with its levels, once the work of its context is done.

@@ -10,7 +10,7 @@ use crate::abi::Answer;
 use crate::cluster;
 use crate::config::warn;
 use crate::device::{Device, PCI_DOMAIN};
-use crate::error::{INVALID_VALUE, NOT_SUPPORTED};
+use crate::error::{INVALID_VALUE, NOT_SUPPORTED, fail_if};
 
 /// `CUDA_VERSION` that the CPU emulator speaks.
 const DRIVER_VERSION: i32 = 13_000;
@@ -40,10 +40,7 @@ pub(crate) fn driver_version() -> i32 {
 /// # Errors
 /// `CUDA_ERROR_NOT_SUPPORTED`.
 pub(crate) fn since(version: i32) -> Answer {
-    match driver_version() >= version {
-        true => Ok(()),
-        false => Err(NOT_SUPPORTED),
-    }
+    fail_if(driver_version() < version, NOT_SUPPORTED)
 }
 /// Compute capability.
 pub(crate) const MAJOR: i32 = 9;

@@ -5,11 +5,12 @@ use std::cell::RefCell;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::config::warn;
 use crate::faults::parse_time;
+use crate::sync::lock;
 
 /// Calls of a thread that are kept before they are written.
 const KEPT: usize = 1 << 16;
@@ -93,9 +94,7 @@ impl Drop for Waiting {
 /// and functions of the host, and calls of other threads that begin meanwhile wait for them.
 pub(crate) fn wait_with_lock() -> Waiting {
     WAITING.fetch_add(1, Ordering::SeqCst);
-    Waiting {
-        _lock: LOCK.lock().unwrap_or_else(PoisonError::into_inner),
-    }
+    Waiting { _lock: lock(&LOCK) }
 }
 
 /// Threads that wait have stayed in the parent.

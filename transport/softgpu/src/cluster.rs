@@ -2,7 +2,7 @@
 //! taken only where launches are skipped; then they are checked as on compute capability 9.0.
 
 use crate::abi::{Answer, In};
-use crate::error::{INVALID_CLUSTER_SIZE, INVALID_VALUE, NOT_SUPPORTED};
+use crate::error::{INVALID_CLUSTER_SIZE, INVALID_VALUE, NOT_SUPPORTED, fail_if};
 use crate::module::Tuning;
 use crate::state::shared;
 use crate::types::LaunchConfig;
@@ -41,17 +41,13 @@ pub(crate) fn blocks(config: &LaunchConfig, tuning: &Tuning) -> Answer<u32> {
     if blocks == 1 {
         return Ok(1);
     }
-    if !offered() {
-        return Err(NOT_SUPPORTED);
-    }
+    fail_if(!offered(), NOT_SUPPORTED)?;
     let whole = config
         .grid
         .iter()
         .zip(&sides)
         .all(|(grid, side)| grid % side == 0);
-    if blocks > most(tuning) || !whole {
-        return Err(INVALID_CLUSTER_SIZE);
-    }
+    fail_if(blocks > most(tuning) || !whole, INVALID_CLUSTER_SIZE)?;
     Ok(blocks)
 }
 

@@ -9,7 +9,7 @@ use crate::abi::Answer;
 use crate::device::Device;
 use crate::error::{
     CONTEXT_IS_DESTROYED, CuError, DEVICE_UNAVAILABLE, INVALID_CONTEXT, INVALID_VALUE,
-    NOT_PERMITTED, UNSUPPORTED_LIMIT,
+    NOT_PERMITTED, UNSUPPORTED_LIMIT, fail_if,
 };
 use crate::event::EVENTS;
 use crate::health::Health;
@@ -18,6 +18,7 @@ use crate::print::Fifo;
 use crate::registry::mint;
 use crate::state::{State, state};
 use crate::stream::{STREAMS, Stream};
+use crate::sync::lock;
 use crate::{memory, module, tables};
 
 const KIND: u8 = 1;
@@ -73,9 +74,7 @@ impl Context {
         primary: Option<u64>,
     ) -> Answer<Arc<Self>> {
         state.refresh(device);
-        if device.is_lost() {
-            return Err(DEVICE_UNAVAILABLE);
-        }
+        fail_if(device.is_lost(), DEVICE_UNAVAILABLE)?;
         crate::startup::check()?;
         let handle = primary.unwrap_or_else(|| mint(KIND));
         let health = Arc::new(Health::default());
@@ -112,24 +111,19 @@ impl Context {
 
     /// Adds the lane of a new stream.
     pub(crate) fn add_lane(&self, lane: Arc<Lane>) {
-        let mut lanes = self.lock_lanes();
+        let mut lanes = lock(&self.lanes);
         lanes.retain(|other| !other.is_over());
         lanes.push(lane);
     }
 
     /// The stream of `lane` is gone; the lane is kept while it has work, which others wait for.
     pub(crate) fn drop_lane(&self, lane: &Arc<Lane>) {
-        self.lock_lanes()
-            .retain(|other| !Arc::ptr_eq(other, lane) || other.is_busy());
-    }
-
-    fn lock_lanes(&self) -> MutexGuard<'_, Vec<Arc<Lane>>> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.lanes).retain(|other| !Arc::ptr_eq(other, lane) || other.is_busy());
     }
 
     /// Lanes with outstanding work, the legacy default stream's not among them.
     pub(crate) fn busy_lanes(&self, which: impl Fn(&Lane) -> bool) -> Vec<Arc<Lane>> {
-        let lanes = self.lock_lanes();
+        let lanes = lock(&self.lanes);
         lanes
             .iter()
             .filter(|lane| which(lane) && lane.is_busy())
@@ -169,7 +163,7 @@ impl Context {
 
     /// Value of `CU_LIMIT_*`.
     pub(crate) fn limit(&self, limit: u32) -> Answer<usize> {
-        let limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        let limits = lock(&self.limits);
         limits
             .iter()
             .find(|(id, _)| *id == limit)
@@ -182,10 +176,8 @@ impl Context {
     /// # Errors
     /// `CUDA_ERROR_UNSUPPORTED_LIMIT`; `CUDA_ERROR_INVALID_VALUE` for a stack that no thread can have.
     pub(crate) fn set_limit(&self, limit: u32, value: usize) -> Answer {
-        if limit == STACK && value > STACK_MAX {
-            return Err(INVALID_VALUE);
-        }
-        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        fail_if(limit == STACK && value > STACK_MAX, INVALID_VALUE)?;
+        let mut limits = lock(&self.limits);
         let found = limits
             .iter_mut()
             .find(|(id, _)| *id == limit && limit < REPORTED)
@@ -245,9 +237,7 @@ pub(crate) fn top() -> Option<Arc<Context>> {
 /// The current context, which must live; its error is not checked.
 pub(crate) fn bound() -> Answer<Arc<Context>> {
     let state = state()?;
-    if FORBIDDEN.get() {
-        return Err(NOT_PERMITTED);
-    }
+    fail_if(FORBIDDEN.get(), NOT_PERMITTED)?;
     let context = top().ok_or(INVALID_CONTEXT)?;
     let context = match context.is_alive() {
         true => context,
@@ -311,7 +301,7 @@ static PRIMARIES: Mutex<Vec<Primary>> = Mutex::new(Vec::new());
 static ENDED: Condvar = Condvar::new();
 
 fn primaries(device: &Device) -> MutexGuard<'static, Vec<Primary>> {
-    let mut primaries = PRIMARIES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut primaries = lock(&PRIMARIES);
     if primaries.len() <= device.index {
         primaries.resize_with(device.index + 1, Primary::default);
     }

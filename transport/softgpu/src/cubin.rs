@@ -10,7 +10,7 @@ use std::ffi::CString;
 
 use crate::abi::Answer;
 use crate::attributes::{ARCH, MAX_THREADS, SHARED_RESERVED};
-use crate::error::INVALID_IMAGE;
+use crate::error::{INVALID_IMAGE, fail_if};
 use crate::program::Entry;
 use crate::ptx::Param;
 
@@ -76,13 +76,12 @@ pub(crate) fn length(header: &[u8], table: &[u8]) -> Answer<usize> {
 
 /// Where the table of sections begins, and its bytes.
 pub(crate) fn sections(header: &[u8]) -> Answer<(usize, usize)> {
-    if header.len() < HEADER || header[4] != 2 || header[5] != 1 {
-        return Err(INVALID_IMAGE);
-    }
+    fail_if(
+        header.len() < HEADER || header[4] != 2 || header[5] != 1,
+        INVALID_IMAGE,
+    )?;
     let (size, count) = (u16_at(header, 58)?, u16_at(header, 60)?);
-    if usize::from(size) != SECTION {
-        return Err(INVALID_IMAGE);
-    }
+    fail_if(usize::from(size) != SECTION, INVALID_IMAGE)?;
     Ok((place_at(header, 40)?, usize::from(count) * SECTION))
 }
 

@@ -1,13 +1,14 @@
 //! One CPU emulator device: its identity, memory, busy time and condition.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::arena::{Arena, rounded};
 use crate::config::Config;
 use crate::faults::Faults;
 use crate::pages::{self, MapError, page_size};
+use crate::sync::lock;
 
 /// Reserved address space beyond the memory, in multiples of it; see [`Arena`].
 const SPREAD: u64 = 4;
@@ -82,7 +83,7 @@ impl Device {
     }
 
     fn arena(&self) -> MutexGuard<'_, Arena> {
-        self.arena.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.arena)
     }
 
     /// Takes `size` bytes of memory.
@@ -199,13 +200,9 @@ impl Busy {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BusyState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A kernel begins.
     pub(crate) fn begin(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.running == 0 {
             state.since = Instant::now();
         }
@@ -214,7 +211,7 @@ impl Busy {
 
     /// A kernel ends.
     pub(crate) fn end(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.running -= 1;
         if state.running == 0 {
             let ran = state.since.elapsed();
@@ -224,12 +221,12 @@ impl Busy {
 
     /// How long kernels have run up to now.
     pub(crate) fn total(&self) -> (Instant, Duration) {
-        self.lock().total()
+        lock(&self.state).total()
     }
 
     /// Share of the time since the last sample in which a kernel ran, per cent.
     pub(crate) fn utilisation(&self) -> u32 {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let (now, total) = state.total();
         let (then, before) = state.sampled;
         let period = now - then;

@@ -2,16 +2,17 @@
 
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use crate::abi::Answer;
-use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY, fail_if};
 use crate::graph::capture::{Mark, refuse_captured};
 use crate::ipc::{self, Exported, What};
 use crate::pages::page_size;
 use crate::progress::{Progress, Words};
 use crate::registry::Registry;
+use crate::sync::lock;
 use crate::types::IpcHandle;
 
 /// `CU_EVENT_DISABLE_TIMING`.
@@ -125,29 +126,26 @@ impl Event {
     /// As [`Exported::open`].
     pub(crate) fn open(context: u64, handle: &IpcHandle) -> Answer<Self> {
         let exported = Exported::from_handle(handle, What::Event)?;
-        if (exported.offset, exported.size) != (0, page_size()) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(
+            (exported.offset, exported.size) != (0, page_size()),
+            INVALID_VALUE,
+        )?;
         Self::of_file(context, OPENED, exported.open()?)
     }
 
     /// The live event of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
-        EVENTS.get(handle).ok_or(INVALID_HANDLE)
+        EVENTS.find(handle)
     }
 
     /// The latest record is no part of a capture.
     pub(crate) fn uncapture(&self) {
-        *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    fn lock_done(&self) -> MutexGuard<'_, Arc<Progress>> {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.captured) = None;
     }
 
     /// A new record, to be completed by [`complete`](Self::complete).
     pub(crate) fn issue(&self) -> Record {
-        let mut done = self.lock_done();
+        let mut done = lock(&self.done);
         let number = self.issued.word().fetch_add(1, Ordering::SeqCst) + 1;
         // The record before may be of a slower stream: who waits for it must not take this one for it.
         if matches!(self.issued, Issued::Own(_)) && done.reached() + 1 < number {
@@ -161,7 +159,7 @@ impl Event {
 
     /// The latest record.
     pub(crate) fn latest(&self) -> Record {
-        let done = self.lock_done();
+        let done = lock(&self.done);
         Record {
             number: self.issued(),
             done: Arc::clone(&done),
@@ -175,7 +173,7 @@ impl Event {
 
     /// The stream has reached a record.
     pub(crate) fn complete(&self, record: &Record) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last);
         if record.number > last.0 {
             *last = (record.number, now());
         }
@@ -190,14 +188,13 @@ impl Event {
 
     /// Nanoseconds at the latest record.
     fn time(&self) -> Answer<u64> {
-        if self.flags & DISABLE_TIMING != 0 || self.issued() == 0 {
-            return Err(INVALID_HANDLE);
-        }
+        fail_if(
+            self.flags & DISABLE_TIMING != 0 || self.issued() == 0,
+            INVALID_HANDLE,
+        )?;
         refuse_captured(self)?;
-        if !self.is_complete() {
-            return Err(NOT_READY);
-        }
-        Ok(self.last.lock().unwrap_or_else(PoisonError::into_inner).1)
+        fail_if(!self.is_complete(), NOT_READY)?;
+        Ok(lock(&self.last).1)
     }
 
     /// Milliseconds from this event to `end`, negative if that came first.
@@ -208,9 +205,7 @@ impl Event {
     pub(crate) fn milliseconds_to(&self, end: &Self) -> Answer<f32> {
         let (from, to) = (self.time(), end.time());
         for time in [from, to] {
-            if time == Err(INVALID_HANDLE) {
-                return Err(INVALID_HANDLE);
-            }
+            fail_if(time == Err(INVALID_HANDLE), INVALID_HANDLE)?;
         }
         Ok(((to? as f64 - from? as f64) / 1e6) as f32)
     }

@@ -6,17 +6,16 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::FileExt as _;
-use std::sync::{
-    Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
-};
+use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::time::Duration;
 
 use crate::abi::Answer;
 use crate::device::Device;
-use crate::error::{INVALID_VALUE, OUT_OF_MEMORY};
+use crate::error::{INVALID_VALUE, OUT_OF_MEMORY, fail_if};
 use crate::ipc::{self, Exported, What};
 use crate::memory::{self, Allocation, Kind};
 use crate::pages::page_size;
+use crate::sync::{lock, read};
 use crate::types::IpcHandle;
 
 /// Held by whoever writes device memory, so that no page moves meanwhile.
@@ -24,7 +23,7 @@ static WRITERS: RwLock<()> = RwLock::new(());
 
 /// To be held while device memory is written.
 pub(crate) fn writing() -> RwLockReadGuard<'static, ()> {
-    WRITERS.read().unwrap_or_else(PoisonError::into_inner)
+    read(&WRITERS)
 }
 
 /// Waits until nobody writes device memory. Who begins to write meanwhile is let through, as a kernel
@@ -48,10 +47,6 @@ struct Shared {
 
 /// By index of the device.
 static SHARED: Mutex<BTreeMap<usize, Shared>> = Mutex::new(BTreeMap::new());
-
-fn lock() -> MutexGuard<'static, BTreeMap<usize, Shared>> {
-    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Pages that an allocation lies on.
 fn pages_of(base: u64, size: u64) -> impl Iterator<Item = u64> {
@@ -97,7 +92,7 @@ pub(crate) fn export(devices: &[Device], base: u64) -> Answer<IpcHandle> {
         .ok_or(INVALID_VALUE)?;
     let device = devices.get(found.device).ok_or(INVALID_VALUE)?;
     let (start, length) = device.range();
-    let mut all = lock();
+    let mut all = lock(&SHARED);
     if let std::collections::btree_map::Entry::Vacant(vacant) = all.entry(found.device) {
         vacant.insert(Shared {
             file: ipc::file(length)?,
@@ -115,9 +110,10 @@ pub(crate) fn export(devices: &[Device], base: u64) -> Answer<IpcHandle> {
             }
             let offset = page - start;
             let kept = shared.file.write_all_at(&bytes(page), offset).is_ok();
-            if !kept || !replace(page, shared.file.as_raw_fd(), offset) {
-                return Err(OUT_OF_MEMORY);
-            }
+            fail_if(
+                !kept || !replace(page, shared.file.as_raw_fd(), offset),
+                OUT_OF_MEMORY,
+            )?;
         }
     }
     let exported = Exported::new(&shared.file, found.device, base - start, found.size)?;
@@ -126,7 +122,7 @@ pub(crate) fn export(devices: &[Device], base: u64) -> Answer<IpcHandle> {
 
 /// An exported allocation is freed: its pages are the device's own again.
 pub(crate) fn freed(found: &Allocation) {
-    let mut all = lock();
+    let mut all = lock(&SHARED);
     let Some(shared) = all.get_mut(&found.device) else {
         return;
     };
@@ -154,7 +150,7 @@ pub(crate) fn freed(found: &Allocation) {
 static OPEN: Mutex<Vec<(IpcHandle, u64, u64, u32)>> = Mutex::new(Vec::new());
 
 fn open_ones() -> MutexGuard<'static, Vec<(IpcHandle, u64, u64, u32)>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&OPEN)
 }
 
 /// Opens memory of another process; its address here, the same each time that it is opened.
@@ -169,9 +165,10 @@ pub(crate) fn open(handle: &IpcHandle, devices: &[Device], context: u64) -> Answ
     }
     let exported = Exported::from_handle(handle, What::Memory)?;
     let device = exported.device as usize;
-    if devices.get(device).is_none() || exported.size == 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(
+        devices.get(device).is_none() || exported.size == 0,
+        INVALID_VALUE,
+    )?;
     let file = exported.open()?;
     let from = exported.offset & !(page_size() - 1);
     let within = exported.offset - from;

@@ -2,8 +2,8 @@
 //! entries.
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::calls::Delay;
@@ -11,6 +11,7 @@ use crate::config::warn;
 use crate::error::CuError;
 use crate::mig::{self, Instance, License};
 use crate::reported::Reported;
+use crate::sync::lock;
 
 /// How often the control file is read, at most.
 const POLL: Duration = Duration::from_millis(10);
@@ -74,12 +75,8 @@ impl Faults {
                 stamp: None,
             }),
         };
-        faults.arm(&faults.lock());
+        faults.arm(&lock(&faults.now));
         faults
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Now> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn arm(&self, now: &Now) {
@@ -91,13 +88,13 @@ impl Faults {
 
     /// What is reported now.
     pub(crate) fn injected(&self) -> DeviceFaults {
-        self.lock().injected.clone()
+        lock(&self.now).injected.clone()
     }
 
     /// Reads the control file again if it changed; true if it did.
     pub(crate) fn refresh(&self, control: Option<&Path>) -> bool {
         let Some(path) = control else { return false };
-        let mut now = self.lock();
+        let mut now = lock(&self.now);
         if now.looked.is_some_and(|looked| looked.elapsed() < POLL) {
             return false;
         }
@@ -125,7 +122,7 @@ impl Faults {
         if !self.armed.load(Ordering::Relaxed) {
             return LaunchFate::default();
         }
-        let now = self.lock();
+        let now = lock(&self.now);
         let number = number.saturating_sub(now.since);
         LaunchFate {
             delay: now.injected.delay,

@@ -9,7 +9,7 @@ use std::io::Read;
 use crate::abi::{Answer, read_bytes};
 use crate::attributes::ARCH;
 use crate::cubin::{self, Cubin};
-use crate::error::{INVALID_IMAGE, NO_BINARY_FOR_GPU, OUT_OF_MEMORY};
+use crate::error::{INVALID_IMAGE, NO_BINARY_FOR_GPU, OUT_OF_MEMORY, fail_if};
 use crate::state::shared;
 
 /// First word of the structure that compilers put around a fat binary (`__fatBinC_Wrapper_t`).
@@ -59,9 +59,7 @@ pub(crate) fn load(address: u64) -> Answer<Vec<Part>> {
     match magic {
         WRAPPER => {
             let data = word(address + 8);
-            if data == 0 || read32(data) != FATBIN {
-                return Err(INVALID_IMAGE);
-            }
+            fail_if(data == 0 || read32(data) != FATBIN, INVALID_IMAGE)?;
             load_fatbin(data)
         }
         FATBIN => load_fatbin(address),
@@ -77,9 +75,7 @@ pub(crate) fn load(address: u64) -> Answer<Vec<Part>> {
 
 /// As [`load`], for an image whose length the caller gives.
 pub(crate) fn load_sized(address: u64, length: usize) -> Answer<Vec<Part>> {
-    if length < 4 {
-        return Err(INVALID_IMAGE);
-    }
+    fail_if(length < 4, INVALID_IMAGE)?;
     // SAFETY: the caller of the link function promises `length` bytes.
     parse(&unsafe { read_bytes(address, length) })
 }
@@ -121,9 +117,7 @@ fn split(text: &str) -> Answer<Vec<Part>> {
         let modules = modules.split(NEXT).skip(1);
         return Ok(modules.map(|text| Part::Text(text.to_owned())).collect());
     }
-    if !text.contains(".version") {
-        return Err(INVALID_IMAGE);
-    }
+    fail_if(!text.contains(".version"), INVALID_IMAGE)?;
     Ok(vec![Part::Text(text.to_owned())])
 }
 
@@ -138,21 +132,15 @@ fn word(address: u64) -> u64 {
 }
 
 fn load_elf(address: u64) -> Answer<Vec<Part>> {
-    if !takes_code() {
-        return Err(NO_BINARY_FOR_GPU);
-    }
+    fail_if(!takes_code(), NO_BINARY_FOR_GPU)?;
     // SAFETY: an ELF file has its header by the contract of the load functions, and the header says
     // where the table of sections is, which says how long the file is.
     let image = unsafe {
         let header = read_bytes(address, cubin::HEADER);
         let (at, bytes) = cubin::sections(&header)?;
-        if at > MAX_IMAGE {
-            return Err(INVALID_IMAGE);
-        }
+        fail_if(at > MAX_IMAGE, INVALID_IMAGE)?;
         let length = cubin::length(&header, &read_bytes(address + at as u64, bytes))?;
-        if length > MAX_IMAGE {
-            return Err(INVALID_IMAGE);
-        }
+        fail_if(length > MAX_IMAGE, INVALID_IMAGE)?;
         read_bytes(address, length)
     };
     Ok(vec![Part::Code(Cubin::read(&image)?)])
@@ -162,9 +150,7 @@ fn load_fatbin(address: u64) -> Answer<Vec<Part>> {
     // Header: magic, version (u16), size of the header (u16), size of the entries (u64).
     let header = usize::from((read32(address + 4) >> 16) as u16);
     let length = usize::try_from(word(address + 8)).map_err(|_| INVALID_IMAGE)?;
-    if length > MAX_IMAGE {
-        return Err(INVALID_IMAGE);
-    }
+    fail_if(length > MAX_IMAGE, INVALID_IMAGE)?;
     // SAFETY: the length is that of the fat binary's own header, at an address that the caller
     // promises to be an image.
     let bytes = unsafe { read_bytes(address, header + length) };
@@ -195,9 +181,7 @@ impl<'a> Entry<'a> {
         let start = at.checked_add(header).ok_or(INVALID_IMAGE)?;
         let end = start.checked_add(place(u64_at(8)?)?).ok_or(INVALID_IMAGE)?;
         let body = bytes.get(start..end).ok_or(INVALID_IMAGE)?;
-        if header < ENTRY_HEADER {
-            return Err(INVALID_IMAGE);
-        }
+        fail_if(header < ENTRY_HEADER, INVALID_IMAGE)?;
         let entry = Self {
             kind: u16::from_le_bytes(field(bytes, at)?),
             arch: u32_at(28)?,
@@ -256,9 +240,7 @@ fn unpack(body: &[u8], flags: u64, packed: usize, size: usize) -> Answer<Vec<u8>
     if flags & (PACKED | PACKED_ZSTD) == 0 {
         return Ok(body.to_vec());
     }
-    if size > MAX_IMAGE {
-        return Err(OUT_OF_MEMORY);
-    }
+    fail_if(size > MAX_IMAGE, OUT_OF_MEMORY)?;
     let body = body.get(..packed).ok_or(INVALID_IMAGE)?;
     if flags & PACKED_ZSTD != 0 {
         let mut text = Vec::new();

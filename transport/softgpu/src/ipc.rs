@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 
 use crate::abi::Answer;
-use crate::error::{INVALID_CONTEXT, INVALID_VALUE, OUT_OF_MEMORY};
+use crate::error::{INVALID_CONTEXT, INVALID_VALUE, OUT_OF_MEMORY, fail_if};
 use crate::types::IpcHandle;
 
 /// What a handle is for.
@@ -64,9 +64,7 @@ impl Exported {
     /// `CUDA_ERROR_INVALID_VALUE` if it is none of this kind.
     pub(crate) fn from_handle(handle: &IpcHandle, what: What) -> Answer<Self> {
         let words = handle.words;
-        if words[0] as u32 != what as u32 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(words[0] as u32 != what as u32, INVALID_VALUE)?;
         Ok(Self {
             process: (words[0] >> 32) as u32,
             fd: (words[1] as u32).cast_signed(),
@@ -83,9 +81,7 @@ impl Exported {
     /// `CUDA_ERROR_INVALID_CONTEXT` in that process itself, `CUDA_ERROR_INVALID_VALUE` if it has ended, or is not this
     /// user's, or the file is another, or smaller.
     pub(crate) fn open(&self) -> Answer<File> {
-        if self.process == std::process::id() {
-            return Err(INVALID_CONTEXT);
-        }
+        fail_if(self.process == std::process::id(), INVALID_CONTEXT)?;
         let path = format!("/proc/{}/fd/{}", self.process, self.fd);
         // The link says what the file is without opening it: another one may be anything.
         let target = std::fs::read_link(&path).map_err(|_| INVALID_VALUE)?;

@@ -7,13 +7,14 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::command::Command;
 use crate::config::warn;
 use crate::error::UNKNOWN;
 use crate::health::Health;
 use crate::progress::{Progress, spin};
+use crate::sync::lock;
 
 /// See the module.
 pub(crate) struct Lane {
@@ -51,10 +52,6 @@ impl Lane {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Commands submitted so far: what [`Progress::wait`] on `done` takes.
     pub(crate) fn submitted(&self) -> u64 {
         self.submitted.load(Ordering::SeqCst)
@@ -81,7 +78,7 @@ impl Lane {
 
     /// Whether it is closed and all is done.
     pub(crate) fn is_over(&self) -> bool {
-        self.lock().closed && !self.is_busy()
+        lock(&self.queue).closed && !self.is_busy()
     }
 
     /// Waits for what was submitted so far.
@@ -92,7 +89,7 @@ impl Lane {
     /// Queues commands; they run in order after all earlier ones.
     pub(crate) fn submit(self: &Arc<Self>, before: Vec<Command>, command: Command) {
         let start = {
-            let mut queue = self.lock();
+            let mut queue = lock(&self.queue);
             let count = before.len() as u64 + 1;
             queue.commands.extend(before);
             queue.commands.push_back(command);
@@ -102,7 +99,7 @@ impl Lane {
         if start {
             self.start();
         } else if self.sleeping.load(Ordering::SeqCst) {
-            let _held = self.lock();
+            let _held = lock(&self.queue);
             self.wake.notify_one();
         }
     }
@@ -118,7 +115,7 @@ impl Lane {
                 "no thread for a stream ({error}); its commands run in the caller"
             ));
             let commands = {
-                let mut queue = self.lock();
+                let mut queue = lock(&self.queue);
                 queue.has_worker = false;
                 std::mem::take(&mut queue.commands)
             };
@@ -129,7 +126,7 @@ impl Lane {
 
     /// The worker ends once all commands are done.
     pub(crate) fn close(&self) {
-        let mut queue = self.lock();
+        let mut queue = lock(&self.queue);
         queue.closed = true;
         self.wake.notify_one();
     }
@@ -163,7 +160,7 @@ impl Lane {
     /// All commands that are there, waiting for at least one; none when the lane is closed.
     fn next(&self) -> Option<VecDeque<Command>> {
         spin(|| self.is_busy());
-        let mut queue = self.lock();
+        let mut queue = lock(&self.queue);
         loop {
             if !queue.commands.is_empty() {
                 return Some(std::mem::take(&mut queue.commands));

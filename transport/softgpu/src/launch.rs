@@ -6,7 +6,9 @@ use crate::abi::Answer;
 use crate::attributes::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
 use crate::command::Command;
 use crate::context::Context;
-use crate::error::{COOPERATIVE_LAUNCH_TOO_LARGE, CuError, INVALID_HANDLE, INVALID_VALUE, UNKNOWN};
+use crate::error::{
+    COOPERATIVE_LAUNCH_TOO_LARGE, CuError, INVALID_HANDLE, INVALID_VALUE, UNKNOWN, fail_if,
+};
 use crate::faults::LaunchFate;
 use crate::graph::capture;
 use crate::graph::work::Work;
@@ -46,25 +48,23 @@ impl Shape {
             }
         }
         let threads = self.threads();
-        if threads > u64::from(MAX_THREADS) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(threads > u64::from(MAX_THREADS), INVALID_VALUE)?;
         if entry
             .required_block
             .is_some_and(|required| required != self.block)
         {
             return Err(INVALID_VALUE);
         }
-        if entry
-            .max_threads
-            .is_some_and(|most| threads > u64::from(most))
-        {
-            return Err(INVALID_VALUE);
-        }
-        if self.shared > function.tuning.dynamic_shared(entry) {
-            return Err(INVALID_VALUE);
-        }
-        Ok(())
+        fail_if(
+            entry
+                .max_threads
+                .is_some_and(|most| threads > u64::from(most)),
+            INVALID_VALUE,
+        )?;
+        fail_if(
+            self.shared > function.tuning.dynamic_shared(entry),
+            INVALID_VALUE,
+        )
     }
 
     /// Threads of a block.
@@ -107,17 +107,13 @@ impl Kernel {
     /// As `cuLaunchKernel` and its kin.
     pub(crate) fn new(context: &Arc<Context>, request: &Request) -> Answer<Self> {
         let function = Function::of(context, request.function)?;
-        if function.context != context.handle {
-            return Err(INVALID_HANDLE);
-        }
+        fail_if(function.context != context.handle, INVALID_HANDLE)?;
         let shape = request.shape;
         shape.check(&function)?;
         function.load();
         if request.cooperative {
             let fit = occupancy::blocks_on_device(&function, shape.threads(), shape.shared);
-            if shape.blocks() > fit {
-                return Err(COOPERATIVE_LAUNCH_TOO_LARGE);
-            }
+            fail_if(shape.blocks() > fit, COOPERATIVE_LAUNCH_TOO_LARGE)?;
         }
         let params: Arc<[u8]> = gather(function.entry(), request.values, request.extra)?.into();
         let base = params.as_ptr() as u64;
@@ -152,15 +148,11 @@ pub(crate) struct Launch {
 #[allow(unsafe_code)]
 fn gather(entry: &Entry, values: PointerArray, extra: PointerArray) -> Answer<Vec<u8>> {
     if !values.is_null() {
-        if !extra.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(!extra.is_null(), INVALID_VALUE)?;
         let mut bytes = vec![0; entry.param_size];
         for (index, param) in entry.params.iter().enumerate() {
             let value = values.at(index)?;
-            if value == 0 {
-                return Err(INVALID_VALUE);
-            }
+            fail_if(value == 0, INVALID_VALUE)?;
             let place = &mut bytes[param.offset..param.offset + param.size];
             // SAFETY: by the contract of cuLaunchKernel each pointer is that of a value of its
             // parameter's size.
@@ -187,9 +179,7 @@ fn gather(entry: &Entry, values: PointerArray, extra: PointerArray) -> Answer<Ve
             _ => return Err(INVALID_VALUE),
         }
     }
-    if buffer == 0 && entry.param_size > 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(buffer == 0 && entry.param_size > 0, INVALID_VALUE)?;
     // A structure may be given without its end, which the kernel then does not look at: NCCL gives 4 KiB of arguments so.
     let given = size.min(entry.param_size);
     // SAFETY: by the contract of cuLaunchKernel the buffer has the size that was reported.
@@ -252,9 +242,7 @@ impl Launch {
         if self.fate.lost {
             self.state.lose(device);
         }
-        if device.is_lost() {
-            return Err(UNKNOWN);
-        }
+        fail_if(device.is_lost(), UNKNOWN)?;
         device.busy().begin();
         let writing = crate::exported::writing();
         let outcome = self.execute(health);

@@ -43,6 +43,7 @@ mod startup;
 mod state;
 
 mod stream;
+mod sync;
 mod tables;
 mod texture;
 pub mod types;

@@ -2,15 +2,16 @@
 //! page-locked host memory. What is not in it is a wild address.
 
 use std::collections::BTreeMap;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
 
 use crate::abi::Answer;
 use crate::advice;
 use crate::device::Device;
-use crate::error::{INVALID_VALUE, OUT_OF_MEMORY};
+use crate::error::{INVALID_VALUE, OUT_OF_MEMORY, fail_if};
 use crate::pages;
 use crate::pool::Pool;
+use crate::sync::{read, write};
 
 /// What an allocation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,13 +93,13 @@ static IDS: AtomicU64 = AtomicU64::new(1);
 /// Notes an allocation.
 pub(crate) fn note(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
     let allocation = Allocation::new(base, size, kind, device, context);
-    let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+    let mut map = write(&MAP);
     map.insert(base, allocation);
 }
 
 /// Notes that other processes may open the allocation at `base`; false if that is known.
 pub(crate) fn set_exported(base: u64) -> bool {
-    let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+    let mut map = write(&MAP);
     match map.get_mut(&base) {
         Some(found) => !std::mem::replace(&mut found.exported, true),
         None => false,
@@ -107,7 +108,7 @@ pub(crate) fn set_exported(base: u64) -> bool {
 
 /// Notes whether the program wants copies of the allocation at `base` to wait.
 pub(crate) fn set_waits(base: u64, waits: bool) {
-    let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+    let mut map = write(&MAP);
     if let Some(found) = map.get_mut(&base) {
         found.waits = waits;
     }
@@ -115,7 +116,7 @@ pub(crate) fn set_waits(base: u64, waits: bool) {
 
 /// A stream will free the allocation that begins at `base`: its pool counts it as free from now on.
 pub(crate) fn begin_to_free(base: u64) -> Answer {
-    let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+    let mut map = write(&MAP);
     let found = map.get_mut(&base).filter(|found| found.kind.is_allocated());
     let found = found.filter(|found| !found.leaving).ok_or(INVALID_VALUE)?;
     found.leaving = true;
@@ -127,14 +128,12 @@ pub(crate) fn begin_to_free(base: u64) -> Answer {
 
 /// Forgets memory that [`note`] has noted, if it has.
 pub(crate) fn forget(base: u64) {
-    MAP.write()
-        .unwrap_or_else(PoisonError::into_inner)
-        .remove(&base);
+    write(&MAP).remove(&base);
 }
 
 /// The allocation that contains `address`.
 pub(crate) fn find(address: u64) -> Option<Allocation> {
-    let map = MAP.read().unwrap_or_else(PoisonError::into_inner);
+    let map = read(&MAP);
     let (_, found) = map.range(..=address).next_back()?;
     (address - found.base < found.size).then_some(*found)
 }
@@ -158,7 +157,7 @@ pub(crate) fn find_range(address: u64, length: u64) -> Option<Allocation> {
 
 /// Bytes of a device that nodes of graphs have.
 pub(crate) fn of_graphs(device: usize) -> u64 {
-    let map = MAP.read().unwrap_or_else(PoisonError::into_inner);
+    let map = read(&MAP);
     let theirs = map
         .values()
         .filter(|found| found.kind == Kind::Graph && found.device == device);
@@ -167,9 +166,7 @@ pub(crate) fn of_graphs(device: usize) -> u64 {
 
 /// Takes memory of `device`.
 pub(crate) fn allocate(device: &Device, size: u64, kind: Kind, context: u64) -> Answer<u64> {
-    if size == 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(size == 0, INVALID_VALUE)?;
     // Pages of managed memory go to and fro one by one, also between two hosts.
     let base = match kind {
         Kind::Managed => device.take_pages(size),
@@ -187,10 +184,8 @@ pub(crate) fn free(
     which: impl Fn(&Allocation) -> bool,
 ) -> Answer<Allocation> {
     let found = {
-        let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
-        if !map.get(&base).is_some_and(which) {
-            return Err(INVALID_VALUE);
-        }
+        let mut map = write(&MAP);
+        fail_if(!map.get(&base).is_some_and(which), INVALID_VALUE)?;
         map.remove(&base).ok_or(INVALID_VALUE)?
     };
     release(devices, &found);
@@ -200,7 +195,7 @@ pub(crate) fn free(
 /// Frees everything that was allocated in a context that is destroyed.
 pub(crate) fn free_context(devices: &[Device], context: u64) {
     let gone: Vec<Allocation> = {
-        let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+        let mut map = write(&MAP);
         map.extract_if(.., |_, found| {
             found.context == context && !matches!(found.kind, Kind::Mapped { .. } | Kind::Opened)
         })
@@ -243,9 +238,7 @@ fn release(devices: &[Device], found: &Allocation) {
 
 /// Maps page-locked host memory.
 pub(crate) fn allocate_host(device: usize, size: u64, flags: u32, context: u64) -> Answer<u64> {
-    if size == 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(size == 0, INVALID_VALUE)?;
     let base = pages::map_host(size).map_err(|_| OUT_OF_MEMORY)?;
     note(base, size, Kind::Host(flags), device, context);
     Ok(base)
@@ -263,7 +256,7 @@ pub(crate) fn register(
         .checked_add(size)
         .filter(|_| size > 0)
         .ok_or(INVALID_VALUE)?;
-    let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+    let mut map = write(&MAP);
     let before = map.range(..end).next_back();
     if before.is_some_and(|(_, other)| other.base + other.size > base) {
         return Ok(false);

@@ -6,17 +6,18 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::abi::Answer;
 use crate::attributes::{ARCH, MAX_THREADS, SHARED_OPTIN, SHARED_PER_BLOCK};
 use crate::context::Context;
-use crate::error::{FUNCTION_NOT_LOADED, INVALID_HANDLE, INVALID_VALUE, NOT_FOUND};
+use crate::error::{FUNCTION_NOT_LOADED, INVALID_HANDLE, INVALID_VALUE, NOT_FOUND, fail_if};
 use crate::program::{Entry, Linked, Program};
 use crate::ptx::Reference;
 use crate::reference::{self, SurfaceReference, TextureReference};
 use crate::registry::{Registry, mint};
 use crate::state::State;
+use crate::sync::lock;
 
 const MODULE: u8 = 4;
 const FUNCTION: u8 = 5;
@@ -74,7 +75,6 @@ impl Module {
         context.printed.flush();
         let handle = mint(MODULE);
         let functions = (0..program.entries.len()).map(|entry| {
-            let function = mint(FUNCTION);
             let object = Function {
                 context: context.handle,
                 module: handle,
@@ -83,8 +83,7 @@ impl Module {
                 tuning: Arc::default(),
                 loaded: AtomicBool::new(is_eager()),
             };
-            FUNCTIONS.insert(function, Arc::new(object));
-            function
+            FUNCTIONS.add(FUNCTION, object)
         });
         let functions = functions.collect();
         let module = Arc::new(Self {
@@ -140,10 +139,7 @@ impl Module {
         create: impl FnOnce(u64, u64, u64) -> u64,
     ) -> Answer<u64> {
         let variable = self.program.reference(name, kind).ok_or(NOT_FOUND)?;
-        let mut references = self
-            .references
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut references = lock(&self.references);
         let handle = references.entry(name.to_owned());
         Ok(*handle.or_insert_with(|| create(self.context, self.handle, variable)))
     }
@@ -257,9 +253,7 @@ impl Tuning {
         match id {
             8 => {
                 let most = SHARED_OPTIN.saturating_sub(entry.shared) as i32;
-                if !(0..=most).contains(&value) {
-                    return Err(INVALID_VALUE);
-                }
+                fail_if(!(0..=most).contains(&value), INVALID_VALUE)?;
                 self.max_dynamic_shared.store(value, Ordering::Relaxed);
                 self.is_set.store(true, Ordering::Relaxed);
             }
@@ -295,14 +289,12 @@ impl Library {
     pub(crate) fn load(linked: Linked) -> Arc<Self> {
         let handle = mint(LIBRARY);
         let kernels = linked.entries.iter().map(|entry| {
-            let kernel = mint(KERNEL);
             let object = Kernel {
                 library: handle,
                 entry: entry.clone(),
                 tuning: Arc::default(),
             };
-            KERNELS.insert(kernel, Arc::new(object));
-            (entry.text.clone(), kernel)
+            (entry.text.clone(), KERNELS.add(KERNEL, object))
         });
         let kernels = kernels.collect();
         let library = Arc::new(Self {
@@ -320,13 +312,9 @@ impl Library {
         LIBRARIES.get(handle).ok_or(INVALID_HANDLE)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Module>>> {
-        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Its module in a context, loaded on first use.
     pub(crate) fn module(&self, context: &Context) -> Answer<Arc<Module>> {
-        let mut modules = self.lock();
+        let mut modules = lock(&self.modules);
         if let Some(module) = modules.get(&context.handle) {
             return Ok(Arc::clone(module));
         }
@@ -356,7 +344,7 @@ impl Library {
         for (_, kernel) in &self.kernels {
             KERNELS.remove(*kernel);
         }
-        for (_, module) in self.lock().drain() {
+        for (_, module) in lock(&self.modules).drain() {
             module.unload();
         }
     }
@@ -389,6 +377,6 @@ pub(crate) fn unload_context(_state: &State, context: u64) {
     MODULES.remove_where(|module| module.context == context);
     FUNCTIONS.remove_where(|function| function.context == context);
     for library in LIBRARIES.all() {
-        library.lock().remove(&context);
+        lock(&library.modules).remove(&context);
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::abi::Answer;
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 
 /// Where the range of the first device is asked for; each further device is [`STEP`] above. Device
 /// addresses are host addresses here, and this range makes them easy to recognise.
@@ -155,9 +155,7 @@ pub(crate) fn received(fd: i32) -> Answer<(OwnedFd, u64, usize)> {
     // SAFETY: asks about a descriptor, whatever it is.
     let has = unsafe { libc::fcntl(fd, libc::F_GET_SEALS) };
     // Else whoever has it too could cut it off while a kernel uses it.
-    if has < 0 || has & seals != seals {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(has < 0 || has & seals != seals, INVALID_VALUE)?;
     let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).map_err(|_| INVALID_VALUE)?;
     let name = link.to_string_lossy();
     let device = name.strip_prefix("/memfd:").and_then(|name| {

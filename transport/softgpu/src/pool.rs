@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::abi::Answer;
 use crate::device::Device;
 use crate::error::{INVALID_VALUE, OUT_OF_MEMORY};
 use crate::memory::{self, Kind};
 use crate::registry::{Registry, mint};
+use crate::sync::lock;
 
 const KIND: u8 = 10;
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
@@ -54,18 +55,19 @@ impl Pool {
         if device == self.device {
             return READ_WRITE;
         }
-        let access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        let access = lock(&self.access);
         access.get(&device).copied().unwrap_or(0)
     }
 
     /// Says what another device may do.
     pub(crate) fn set_access(&self, device: usize, flags: u32) {
-        let mut access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut access = lock(&self.access);
         access.insert(device, flags);
     }
 
     /// The live pool of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
+        crate::state::state()?;
         POOLS.get(handle).ok_or(INVALID_VALUE)
     }
 
@@ -114,7 +116,7 @@ struct Own {
 static OWN: Mutex<Vec<Option<Own>>> = Mutex::new(Vec::new());
 
 fn with_pools<T>(device: &Device, act: impl FnOnce(&mut Own) -> T) -> T {
-    let mut pools = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut pools = lock(&OWN);
     if pools.len() <= device.index {
         pools.resize(device.index + 1, None);
     }

@@ -3,9 +3,10 @@
 #![allow(unsafe_code)]
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::ptx::Sink;
+use crate::sync::lock;
 
 unsafe extern "C" {
     static stdout: *mut libc::FILE;
@@ -35,7 +36,7 @@ pub(crate) struct Printer<'f> {
 
 impl Sink for Printer<'_> {
     fn print(&self, text: &[u8]) {
-        let mut outputs = self.fifo.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outputs = lock(&self.fifo.0);
         outputs.used += text.len() + OVERHEAD;
         outputs.texts.push_back(text.to_vec());
         while outputs.used > self.limit {
@@ -49,7 +50,7 @@ impl Sink for Printer<'_> {
 
 impl Fifo {
     fn take(&self) -> VecDeque<Vec<u8>> {
-        let mut outputs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outputs = lock(&self.0);
         std::mem::take(&mut *outputs).texts
     }
 

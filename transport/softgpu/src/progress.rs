@@ -3,6 +3,7 @@
 
 use crate::abi::Answer;
 use crate::pages::page_size;
+use crate::sync::lock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -125,7 +126,7 @@ impl Progress {
     pub(crate) fn advance(&self, number: u64) {
         self.word().fetch_max(number, Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            let _held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            let _held = lock(&self.lock);
             self.changed.notify_all();
         }
     }
@@ -141,7 +142,7 @@ impl Progress {
             }
             std::thread::sleep(POLL_INTERVAL);
         }
-        let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.lock);
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         while self.reached() < number {
             held = self

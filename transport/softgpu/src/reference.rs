@@ -8,7 +8,8 @@ use crate::array::{Array, Mipmapped};
 use crate::command::Copy;
 use crate::context::Context;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE};
-use crate::registry::{Registry, mint};
+use crate::registry::Registry;
+use crate::sync::lock;
 use crate::texture::{SURFACES, SurfaceObject, TEXTURES, TextureObject};
 use crate::types::{ResourceDesc, TextureDesc};
 
@@ -74,7 +75,6 @@ fn point(context: &Context, variable: u64, object: u64) {
 impl TextureReference {
     /// Makes one for the variable at an address, and gives its handle.
     pub(crate) fn create(context: u64, module: u64, variable: u64) -> u64 {
-        let handle = mint(TEXTURE);
         let reference = Self {
             module,
             context,
@@ -86,18 +86,17 @@ impl TextureReference {
                 object: 0,
             }),
         };
-        TEXTURE_REFERENCES.insert(handle, Arc::new(reference));
-        handle
+        TEXTURE_REFERENCES.add(TEXTURE, reference)
     }
 
     /// The live reference of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
-        TEXTURE_REFERENCES.get(handle).ok_or(INVALID_HANDLE)
+        TEXTURE_REFERENCES.find(handle)
     }
 
     /// What was set.
     pub(crate) fn state(&self) -> MutexGuard<'_, Bound> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Changes what is set; launches from now on see it. What cannot be changes nothing.
@@ -165,20 +164,18 @@ fn of_handle(kind: u32, handle: u64) -> ResourceDesc {
 impl SurfaceReference {
     /// Makes one for the variable at an address, and gives its handle.
     pub(crate) fn create(context: u64, module: u64, variable: u64) -> u64 {
-        let handle = mint(SURFACE);
         let reference = Self {
             module,
             context,
             variable,
             bound: Mutex::default(),
         };
-        SURFACE_REFERENCES.insert(handle, Arc::new(reference));
-        handle
+        SURFACE_REFERENCES.add(SURFACE, reference)
     }
 
     /// The live reference of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
-        SURFACE_REFERENCES.get(handle).ok_or(INVALID_HANDLE)
+        SURFACE_REFERENCES.find(handle)
     }
 
     /// Binds an array.
@@ -186,7 +183,7 @@ impl SurfaceReference {
         let context = Context::of(self.context)?;
         Array::of(array)?;
         let object = SurfaceObject::create(&context, of_handle(0, array))?;
-        let mut bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bound = lock(&self.bound);
         point(&context, self.variable, object);
         SURFACES.remove(bound.1);
         *bound = (array, object);
@@ -195,7 +192,7 @@ impl SurfaceReference {
 
     /// The array that is bound.
     pub(crate) fn array(&self) -> Answer<u64> {
-        let (array, _) = *self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        let (array, _) = *lock(&self.bound);
         match array {
             0 => Err(INVALID_VALUE),
             array => Ok(array),

@@ -4,7 +4,12 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
+
+use crate::abi::Answer;
+use crate::error::INVALID_HANDLE;
+use crate::state::state;
+use crate::sync::{read, write};
 
 /// Handles look like addresses, as programs may print them, in a range that the kernel gives to
 /// nobody (not canonical on x86-64): one that is followed by mistake faults at once.
@@ -51,27 +56,43 @@ impl<T> Registry<T> {
         }
     }
 
+    /// Registers a new object of `kind`; its handle.
+    pub(crate) fn add(&self, kind: u8, object: T) -> u64 {
+        let handle = mint(kind);
+        self.insert(handle, Arc::new(object));
+        handle
+    }
+
     /// Registers `object` under `handle`.
     pub(crate) fn insert(&self, handle: u64, object: Arc<T>) {
-        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        let mut live = write(&self.live);
         live.get_or_insert_with(Map::default).insert(handle, object);
     }
 
     /// The object of `handle`, if it lives.
     pub(crate) fn get(&self, handle: u64) -> Option<Arc<T>> {
-        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        let live = read(&self.live);
         live.as_ref()?.get(&handle).cloned()
+    }
+
+    /// The object of a handle that the program gives.
+    ///
+    /// # Errors
+    /// `CUDA_ERROR_NOT_INITIALIZED` without `cuInit`; `CUDA_ERROR_INVALID_HANDLE`.
+    pub(crate) fn find(&self, handle: u64) -> Answer<Arc<T>> {
+        state()?;
+        self.get(handle).ok_or(INVALID_HANDLE)
     }
 
     /// Ends `handle`.
     pub(crate) fn remove(&self, handle: u64) -> Option<Arc<T>> {
-        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        let mut live = write(&self.live);
         live.as_mut()?.remove(&handle)
     }
 
     /// Ends every handle that `which` names.
     pub(crate) fn remove_where(&self, which: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
-        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        let mut live = write(&self.live);
         let Some(live) = live.as_mut() else {
             return Vec::new();
         };
@@ -82,7 +103,7 @@ impl<T> Registry<T> {
 
     /// All live objects.
     pub(crate) fn all(&self) -> Vec<Arc<T>> {
-        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        let live = read(&self.live);
         live.as_ref()
             .map(|live| live.values().cloned().collect())
             .unwrap_or_default()

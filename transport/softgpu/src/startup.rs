@@ -8,7 +8,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 
 use crate::abi::Answer;
-use crate::error::OPERATING_SYSTEM;
+use crate::error::{OPERATING_SYSTEM, fail_if};
 
 /// It names its threads by files of /proc, which it opens as if it made them anew, and has sockets of a kind.
 ///
@@ -33,9 +33,7 @@ pub(crate) fn check() -> Answer {
     // SAFETY: makes a socket, which is closed below.
     let socket =
         unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0) };
-    if named.is_err() || socket < 0 {
-        return Err(OPERATING_SYSTEM);
-    }
+    fail_if(named.is_err() || socket < 0, OPERATING_SYSTEM)?;
     // SAFETY: the socket of this function alone.
     unsafe { libc::close(socket) };
     Ok(())

@@ -7,7 +7,7 @@ use crate::abi::Answer;
 use crate::config::{Config, visible_devices, warn};
 use crate::context::Context;
 use crate::device::Device;
-use crate::error::{CuError, INVALID_DEVICE, NO_DEVICE, NOT_INITIALIZED, OUT_OF_MEMORY};
+use crate::error::{CuError, INVALID_DEVICE, NO_DEVICE, NOT_INITIALIZED, OUT_OF_MEMORY, fail_if};
 use crate::registry::Registry;
 use crate::startup;
 
@@ -76,13 +76,9 @@ fn watch_forks() {
 /// `cuInit`.
 pub(crate) fn initialise() -> Answer {
     let _held = INIT.lock();
-    if FORKED.load(Ordering::Relaxed) {
-        return Err(NOT_INITIALIZED);
-    }
+    fail_if(FORKED.load(Ordering::Relaxed), NOT_INITIALIZED)?;
     let state = shared().ok_or(OUT_OF_MEMORY)?;
-    if state.visible.is_empty() {
-        return Err(NO_DEVICE);
-    }
+    fail_if(state.visible.is_empty(), NO_DEVICE)?;
     startup::check()?;
     CUDA_READY.store(true, Ordering::Release);
     Ok(())

@@ -6,10 +6,10 @@ use crate::abi::Answer;
 use crate::array::{self, Array, Mipmapped};
 use crate::attributes::{PITCH_STEP, TEXTURE_ALIGN};
 use crate::context::Context;
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::memory;
 use crate::ptx::{AddressMode, Image, Plane, Texture};
-use crate::registry::{Registry, mint};
+use crate::registry::Registry;
 use crate::types::{ResourceDesc, TextureDesc, ViewDesc};
 
 const TEXTURE: u8 = 22;
@@ -60,9 +60,7 @@ fn plain(resource: &ResourceDesc) -> Answer<Image> {
     let flat = resource.kind == 3;
     let memory = resource.memory();
     let channel = array::channel(memory.format)?;
-    if !matches!(memory.channels, 1 | 2 | 4) {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(!matches!(memory.channels, 1 | 2 | 4), INVALID_VALUE)?;
     let element = (channel.size() * memory.channels) as usize;
     let (width, height, pitch) = match flat {
         true => (memory.width, memory.height, memory.pitch),
@@ -105,9 +103,10 @@ fn mode(mode: u32) -> Answer<AddressMode> {
 
 /// How an image is read, by its description.
 pub(crate) fn texture(image: Image, description: &TextureDesc) -> Answer<Texture> {
-    if description.filter > 1 || description.mipmap_filter > 1 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(
+        description.filter > 1 || description.mipmap_filter > 1,
+        INVALID_VALUE,
+    )?;
     let [x, y, z] = description.modes;
     Ok(Texture {
         image,
@@ -133,9 +132,7 @@ impl TextureObject {
         let mut image = image(&resource)?;
         // Plain memory of one dimension is read by whole coordinates alone.
         if let Some(view) = view {
-            if resource.kind > 1 {
-                return Err(INVALID_VALUE);
-            }
+            fail_if(resource.kind > 1, INVALID_VALUE)?;
             look(&mut image, &view)?;
         }
         let object = Self {
@@ -145,9 +142,7 @@ impl TextureObject {
             view,
             texture: Arc::new(texture(image, &description)?),
         };
-        let handle = mint(TEXTURE);
-        TEXTURES.insert(handle, Arc::new(object));
-        Ok(handle)
+        Ok(TEXTURES.add(TEXTURE, object))
     }
 }
 
@@ -180,21 +175,15 @@ impl SurfaceObject {
     pub(crate) fn create(context: &Context, resource: ResourceDesc) -> Answer<u64> {
         // An array that was made for it.
         const LOAD_STORE: u32 = 2;
-        if resource.kind != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(resource.kind != 0, INVALID_VALUE)?;
         let array = Array::of(resource.handle()).map_err(|_| INVALID_VALUE)?;
-        if array.descriptor.flags & LOAD_STORE == 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(array.descriptor.flags & LOAD_STORE == 0, INVALID_VALUE)?;
         let object = Self {
             context: context.handle,
             resource,
             image: Arc::new(array.image()),
         };
-        let handle = mint(SURFACE);
-        SURFACES.insert(handle, Arc::new(object));
-        Ok(handle)
+        Ok(SURFACES.add(SURFACE, object))
     }
 }
 

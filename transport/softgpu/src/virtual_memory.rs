@@ -3,15 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{IntoRawFd as _, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::abi::Answer;
 use crate::device::Device;
-use crate::error::{INVALID_VALUE, OUT_OF_MEMORY};
+use crate::error::{INVALID_VALUE, OUT_OF_MEMORY, fail_if};
 use crate::memory::{self, Kind};
 use crate::pages;
 use crate::registry::{Registry, mint};
 use crate::state::shared;
+use crate::sync::lock;
 use crate::types::MemAllocationProp;
 
 /// Sizes and addresses are multiples of it, as on NVIDIA's GPUs.
@@ -94,10 +95,6 @@ static STATE: Mutex<State> = Mutex::new(State {
     mappings: BTreeMap::new(),
 });
 
-fn lock() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn is_whole(value: u64) -> bool {
     value.is_multiple_of(GRANULARITY)
 }
@@ -109,17 +106,15 @@ pub(crate) fn reserve(size: u64, alignment: u64, wanted: u64) -> Answer<u64> {
         return Err(INVALID_VALUE);
     }
     // More than a process can have, and sums of it need no care.
-    if size.max(alignment) > 1 << 47 {
-        return Err(OUT_OF_MEMORY);
-    }
+    fail_if(size.max(alignment) > 1 << 47, OUT_OF_MEMORY)?;
     let base = pages::keep(size, alignment, wanted).map_err(|_| OUT_OF_MEMORY)?;
-    lock().reserved.insert(base, size);
+    lock(&STATE).reserved.insert(base, size);
     Ok(base)
 }
 
 /// First address and size of the reserved range that an address lies in.
 pub(crate) fn range(address: u64) -> Option<(u64, u64)> {
-    let state = lock();
+    let state = lock(&STATE);
     let (&base, &size) = state.reserved.range(..=address).next_back()?;
     (address - base < size).then_some((base, size))
 }
@@ -127,7 +122,7 @@ pub(crate) fn range(address: u64) -> Option<(u64, u64)> {
 /// Gives back a whole reserved range, in which nothing is mapped.
 #[allow(unsafe_code)]
 pub(crate) fn release_addresses(base: u64, size: u64) -> Answer {
-    let mut state = lock();
+    let mut state = lock(&STATE);
     if state.reserved.get(&base) != Some(&size)
         || state.mappings.range(base..base + size).next().is_some()
     {
@@ -141,12 +136,8 @@ pub(crate) fn release_addresses(base: u64, size: u64) -> Answer {
 
 /// Takes physical memory of a device.
 pub(crate) fn create(device: &Device, size: u64, prop: MemAllocationProp) -> Answer<u64> {
-    if size == 0 || !is_whole(size) {
-        return Err(INVALID_VALUE);
-    }
-    if !device.charge(size) {
-        return Err(OUT_OF_MEMORY);
-    }
+    fail_if(size == 0 || !is_whole(size), INVALID_VALUE)?;
+    fail_if(!device.charge(size), OUT_OF_MEMORY)?;
     let fd = pages::physical(device.index, size).map_err(|_| {
         device.refund(size);
         OUT_OF_MEMORY
@@ -182,7 +173,7 @@ pub(crate) fn of(handle: u64) -> Answer<Arc<Physical>> {
 /// The program has the handle once less.
 pub(crate) fn release(handle: u64) -> Answer {
     let physical = of(handle)?;
-    let mut held = physical.held.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut held = lock(&physical.held);
     *held -= 1;
     if *held == 0 {
         PHYSICAL.remove(handle);
@@ -198,14 +189,14 @@ fn mapped_at(state: &State, address: u64) -> Option<&Mapping> {
 
 /// Whether something is mapped at an address, which nobody may be able to use yet.
 pub(crate) fn is_mapped(address: u64) -> bool {
-    mapped_at(&lock(), address).is_some()
+    mapped_at(&lock(&STATE), address).is_some()
 }
 
 /// The handle of what is mapped at an address, which the program has once more.
 pub(crate) fn retain(address: u64) -> Answer<u64> {
-    let state = lock();
+    let state = lock(&STATE);
     let physical = &mapped_at(&state, address).ok_or(INVALID_VALUE)?.physical;
-    let mut held = physical.held.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut held = lock(&physical.held);
     if *held == 0 {
         PHYSICAL.insert(physical.handle, Arc::clone(physical));
     }
@@ -220,14 +211,12 @@ pub(crate) fn map(base: u64, size: u64, handle: u64) -> Answer {
     if size == 0 || !is_whole(size) || !is_whole(base) || size > physical.size {
         return Err(INVALID_VALUE);
     }
-    let mut state = lock();
+    let mut state = lock(&STATE);
     let within = state.reserved.range(..=base).next_back();
     let before = state.mappings.range(..end).next_back();
     let free = before.is_none_or(|(other, mapping)| other + mapping.size <= base);
     let beyond = within.is_none_or(|(first, len)| end > first + len);
-    if beyond || !free {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(beyond || !free, INVALID_VALUE)?;
     let mapping = Mapping {
         size,
         physical,
@@ -260,9 +249,7 @@ fn whole(state: &State, base: u64, size: u64) -> Answer<Vec<u64>> {
     let cut = before.is_some_and(|(other, mapping)| other + mapping.size > base);
     let mut parts = Vec::new();
     for (at, mapping) in state.mappings.range(base..end) {
-        if at + mapping.size > end {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(at + mapping.size > end, INVALID_VALUE)?;
         parts.push(*at);
     }
     match cut || parts.is_empty() {
@@ -273,7 +260,7 @@ fn whole(state: &State, base: u64, size: u64) -> Answer<Vec<u64>> {
 
 /// Takes mappings away; the addresses stay reserved. A driver does not mind gaps between them.
 pub(crate) fn unmap(base: u64, size: u64) -> Answer {
-    let mut state = lock();
+    let mut state = lock(&STATE);
     for part in whole(&state, base, size)? {
         if let Some(mapping) = state.mappings.remove(&part) {
             memory::forget(part);
@@ -290,7 +277,7 @@ pub(crate) fn set_access(
     devices: &[(usize, Access)],
     context: u64,
 ) -> Answer {
-    let mut state = lock();
+    let mut state = lock(&STATE);
     for part in parts(&state, base, size)? {
         let Some(mapping) = state.mappings.get_mut(&part) else {
             continue;
@@ -330,7 +317,7 @@ fn apply(base: u64, mapping: &Mapping, context: u64) -> Answer {
 
 /// Which access a device has to the mapping at an address.
 pub(crate) fn access(address: u64, device: usize) -> Answer<Access> {
-    let state = lock();
+    let state = lock(&STATE);
     let mapping = mapped_at(&state, address).ok_or(INVALID_VALUE)?;
     Ok(mapping.access.get(&device).copied().unwrap_or(Access::None))
 }

@@ -1,10 +1,6 @@
 //! Stream capture: what it takes, and each of its errors.
-#![allow(
-    unsafe_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test"
-)]
+#![allow(unsafe_code, clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::expect_used, reason = "a test")]
 
 #[macro_use]
 mod common;

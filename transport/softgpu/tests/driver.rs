@@ -1,10 +1,6 @@
 //! Contexts, memory, copies, handles and errors, by the functions that programs call.
-#![allow(
-    unsafe_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test"
-)]
+#![allow(unsafe_code, clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::expect_used, reason = "a test")]
 
 #[macro_use]
 mod common;

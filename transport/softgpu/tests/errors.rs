@@ -1,10 +1,6 @@
 //! Errors that stay, and injected faults: by the control file, so that each test injects its own.
-#![allow(
-    unsafe_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test"
-)]
+#![allow(unsafe_code, clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::expect_used, reason = "a test")]
 
 #[macro_use]
 mod common;

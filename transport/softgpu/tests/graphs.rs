@@ -1,10 +1,6 @@
 //! Graphs: order of nodes, updates, memory, what belongs to nodes.
-#![allow(
-    unsafe_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test"
-)]
+#![allow(unsafe_code, clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::expect_used, reason = "a test")]
 
 #[macro_use]
 mod common;

@@ -1,10 +1,6 @@
 //! The shared library as programs load it, in processes of their own as each setting is read once.
-#![allow(
-    unsafe_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test"
-)]
+#![allow(unsafe_code, clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::expect_used, reason = "a test")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::PathBuf;

@@ -1,10 +1,6 @@
 //! NVML: what it reports follows what the driver API does in the same process.
-#![allow(
-    unsafe_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test"
-)]
+#![allow(unsafe_code, clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::expect_used, reason = "a test")]
 
 #[macro_use]
 mod common;
@@ -21,7 +17,8 @@ use gtrace_softgpu::nvml::process::{
 };
 use gtrace_softgpu::nvml::readings::{
     FieldValue, Memory, MemoryV2, Utilization, nvmlDeviceGetFieldValues, nvmlDeviceGetMemoryInfo,
-    nvmlDeviceGetMemoryInfo_v2, nvmlDeviceGetUtilizationRates,
+    nvmlDeviceGetMemoryInfo_v2, nvmlDeviceGetUnrepairableMemoryFlag_v1,
+    nvmlDeviceGetUtilizationRates,
 };
 use gtrace_softgpu::nvml::repair::{self, SramErrors};
 use gtrace_softgpu::nvml::{device, rest, system};
@@ -245,7 +242,7 @@ fn nothing_is_broken_or_repaired() {
     );
     let (mut rows, mut flag) = ([9; 6], 9);
     ok!(repair::nvmlDeviceGetRemappedRows_v2(handle, out(&mut rows)));
-    ok!(repair::nvmlDeviceGetUnrepairableMemoryFlag_v1(
+    ok!(nvmlDeviceGetUnrepairableMemoryFlag_v1(
         handle,
         out(&mut flag)
     ));

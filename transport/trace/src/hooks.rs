@@ -22,51 +22,115 @@ const MAX_KERNELS: usize = 1 << 16;
 /// The newest version of CUDA whose names are known.
 const KNOWN: c_int = 13_000;
 
-/// Runs what must not unwind into the program.
-fn guarded(body: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(body));
+/// What is done after calls that succeeded. Nothing unwinds into the program.
+macro_rules! hooks {
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {$(
+        $(#[$meta])*
+        ///
+        /// # Safety
+        ///
+        /// Arguments of a call that answered `code`.
+        pub(crate) unsafe fn $name($($argument: $type,)* code: CUresult) {
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                if code == 0 {
+                    // SAFETY: what the call was given and has written, as CUDA says of it.
+                    unsafe { $body }
+                }
+            }));
+        }
+    )*};
 }
 
-/// # Safety
-///
-/// Arguments of a call that answered `code`.
-pub(crate) unsafe fn cuGetProcAddress(
-    symbol: *const c_char,
-    pfn: *mut *mut c_void,
-    cudaVersion: c_int,
-    flags: cuuint64_t,
-    code: CUresult,
-) {
-    guarded(|| {
-        if code != 0 || symbol.is_null() || pfn.is_null() {
-            return;
+hooks! {
+    /// The address is replaced.
+    fn cuGetProcAddress(
+        symbol: *const c_char, pfn: *mut *mut c_void, cudaVersion: c_int, flags: cuuint64_t,
+    ) {
+        replace(symbol, pfn, cudaVersion, flags);
+    }
+
+    /// The address is replaced.
+    fn cuGetProcAddress_v2(
+        symbol: *const c_char, pfn: *mut *mut c_void, cudaVersion: c_int, flags: cuuint64_t,
+        _status: *mut c_uint,
+    ) {
+        replace(symbol, pfn, cudaVersion, flags);
+    }
+
+    /// A table of functions without names is handed out as it is, and each time reported. Trampolines in its place are not safe:
+    /// NVIDIA's runtime checks its address, nobody but the driver knows how long it is, and its words need not be functions.
+    fn cuGetExportTable(_table: *mut *const c_void, id: *const CUuuid) {
+        if !id.is_null() && session::is_recorded() {
+            report::report(&Message::Table {
+                process: session::process(),
+                id: u128::from_be_bytes(id.cast::<[u8; 16]>().read()),
+            });
         }
-        // SAFETY: the call took the string, and has written an address.
-        let (name, address) = unsafe { (CStr::from_ptr(symbol), pfn.read()) };
-        if address.is_null() {
-            return;
+    }
+
+    /// The kernel's name is reported.
+    fn cuModuleGetFunction(hfunc: *mut CUfunction, _module: CUmodule, name: *const c_char) {
+        if !hfunc.is_null() && !name.is_null() {
+            kernel(hfunc.read() as u64, CStr::from_ptr(name));
         }
-        match wrapper(&name.to_string_lossy(), address, cudaVersion, flags) {
-            // SAFETY: as above.
-            Some(wrapper) => unsafe { pfn.write(wrapper.cast_mut()) },
-            None => untouched(&name.to_string_lossy()),
+    }
+
+    /// The kernel's name is reported.
+    fn cuLibraryGetKernel(pKernel: *mut CUkernel, _library: CUlibrary, name: *const c_char) {
+        if !pKernel.is_null() && !name.is_null() {
+            kernel(pKernel.read() as u64, CStr::from_ptr(name));
         }
-    });
+    }
+
+    /// The kernel's name is asked for.
+    fn cuKernelGetFunction(pFunc: *mut CUfunction, _kernel: CUkernel) {
+        if !pFunc.is_null() {
+            ask("cuFuncGetName", pFunc.read() as u64);
+        }
+    }
+
+    /// The names are asked for.
+    fn cuModuleEnumerateFunctions(
+        functions: *mut CUfunction, numFunctions: c_uint, module: CUmodule,
+    ) {
+        if !functions.is_null() {
+            let there = count("cuModuleGetFunctionCount", module as u64).min(numFunctions);
+            for at in 0..(there as usize).min(MAX_KERNELS) {
+                ask("cuFuncGetName", functions.add(at).read() as u64);
+            }
+        }
+    }
+
+    /// The names are asked for.
+    fn cuLibraryEnumerateKernels(kernels: *mut CUkernel, numKernels: c_uint, library: CUlibrary) {
+        if !kernels.is_null() {
+            let there = count("cuLibraryGetKernelCount", library as u64).min(numKernels);
+            for at in 0..(there as usize).min(MAX_KERNELS) {
+                ask("cuKernelGetName", kernels.add(at).read() as u64);
+            }
+        }
+    }
 }
 
+/// Gives the program a wrapper in place of the address that the driver gave for a name.
+///
 /// # Safety
 ///
-/// As [`cuGetProcAddress`].
-pub(crate) unsafe fn cuGetProcAddress_v2(
-    symbol: *const c_char,
-    pfn: *mut *mut c_void,
-    cudaVersion: c_int,
-    flags: cuuint64_t,
-    _status: *mut c_uint,
-    code: CUresult,
-) {
+/// Arguments of a call that succeeded: null, or a string, and a place that it has written to.
+unsafe fn replace(symbol: *const c_char, pfn: *mut *mut c_void, version: c_int, flags: cuuint64_t) {
+    if symbol.is_null() || pfn.is_null() {
+        return;
+    }
     // SAFETY: the caller's promise.
-    unsafe { cuGetProcAddress(symbol, pfn, cudaVersion, flags, code) };
+    let (name, address) = unsafe { (CStr::from_ptr(symbol), pfn.read()) };
+    if address.is_null() {
+        return;
+    }
+    match wrapper(&name.to_string_lossy(), address, version, flags) {
+        // SAFETY: as above.
+        Some(wrapper) => unsafe { pfn.write(wrapper.cast_mut()) },
+        None => untouched(&name.to_string_lossy()),
+    }
 }
 
 /// The wrapper of the driver's function at `address`, which it gave for the name `base`.
@@ -153,122 +217,6 @@ pub(crate) fn in_child() {
     REPORTED.open_in_child();
     // Not dropped: the parent's allocator may have been in use by a thread that is not here.
     REPORTED.with(|reported| std::mem::forget(std::mem::take(reported)));
-}
-
-/// A table of functions without names is handed out as it is, and each time reported. Trampolines in its place are not safe:
-/// NVIDIA's runtime checks its address, nobody but the driver knows how long it is, and its words need not be functions.
-///
-/// # Safety
-///
-/// Arguments of a call that answered `code`.
-pub(crate) unsafe fn cuGetExportTable(
-    _table: *mut *const c_void,
-    id: *const CUuuid,
-    code: CUresult,
-) {
-    guarded(|| {
-        if code != 0 || id.is_null() {
-            return;
-        }
-        // SAFETY: the call read these 16 bytes.
-        let id = unsafe { id.cast::<[u8; 16]>().read() };
-        if session::is_recorded() {
-            report::report(&Message::Table {
-                process: session::process(),
-                id: u128::from_be_bytes(id),
-            });
-        }
-    });
-}
-
-/// # Safety
-///
-/// Arguments of a call that answered `code`.
-pub(crate) unsafe fn cuModuleGetFunction(
-    hfunc: *mut CUfunction,
-    _module: CUmodule,
-    name: *const c_char,
-    code: CUresult,
-) {
-    guarded(|| {
-        if code == 0 && !hfunc.is_null() && !name.is_null() {
-            // SAFETY: the call took the string and has written a handle.
-            unsafe { kernel(hfunc.read() as u64, CStr::from_ptr(name)) };
-        }
-    });
-}
-
-/// # Safety
-///
-/// Arguments of a call that answered `code`.
-pub(crate) unsafe fn cuLibraryGetKernel(
-    pKernel: *mut CUkernel,
-    _library: CUlibrary,
-    name: *const c_char,
-    code: CUresult,
-) {
-    guarded(|| {
-        if code == 0 && !pKernel.is_null() && !name.is_null() {
-            // SAFETY: the call took the string and has written a handle.
-            unsafe { kernel(pKernel.read() as u64, CStr::from_ptr(name)) };
-        }
-    });
-}
-
-/// # Safety
-///
-/// Arguments of a call that answered `code`.
-pub(crate) unsafe fn cuKernelGetFunction(
-    pFunc: *mut CUfunction,
-    _kernel: CUkernel,
-    code: CUresult,
-) {
-    guarded(|| {
-        if code == 0 && !pFunc.is_null() {
-            // SAFETY: the call has written a handle.
-            ask("cuFuncGetName", unsafe { pFunc.read() } as u64);
-        }
-    });
-}
-
-/// # Safety
-///
-/// Arguments of a call that answered `code`.
-pub(crate) unsafe fn cuModuleEnumerateFunctions(
-    functions: *mut CUfunction,
-    numFunctions: c_uint,
-    module: CUmodule,
-    code: CUresult,
-) {
-    guarded(|| {
-        if code == 0 && !functions.is_null() {
-            let there = count("cuModuleGetFunctionCount", module as u64).min(numFunctions);
-            for at in 0..(there as usize).min(MAX_KERNELS) {
-                // SAFETY: the call has written as many handles.
-                ask("cuFuncGetName", unsafe { functions.add(at).read() } as u64);
-            }
-        }
-    });
-}
-
-/// # Safety
-///
-/// Arguments of a call that answered `code`.
-pub(crate) unsafe fn cuLibraryEnumerateKernels(
-    kernels: *mut CUkernel,
-    numKernels: c_uint,
-    library: CUlibrary,
-    code: CUresult,
-) {
-    guarded(|| {
-        if code == 0 && !kernels.is_null() {
-            let there = count("cuLibraryGetKernelCount", library as u64).min(numKernels);
-            for at in 0..(there as usize).min(MAX_KERNELS) {
-                // SAFETY: the call has written as many handles.
-                ask("cuKernelGetName", unsafe { kernels.add(at).read() } as u64);
-            }
-        }
-    });
 }
 
 /// Asks the driver, by a function that takes a place for a count and a handle.

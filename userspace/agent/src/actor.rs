@@ -7,8 +7,8 @@ use std::time::Duration;
 use gtrace_api::client::encoded;
 use gtrace_event::{IncidentId, PciAddress};
 use gtrace_fleet::{
-    Ask, HostRead, HostRequest, PAGE, READ_MAX, REPORT_MAX, SAID_MAX, TraceOrder, is_readable,
-    known_requests,
+    Ask, HostRead, HostRequest, PAGE, READ_MAX, REPORT_MAX, REPORTED_TEXT_MAX, TraceOrder,
+    is_readable, known_requests,
 };
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
@@ -184,9 +184,9 @@ async fn carry_out(
     if let Err(why) = &done {
         tracing::warn!("{}: {why}", request.ask);
     }
-    let (ok, said, body) = match done {
+    let (ok, reported, body) = match done {
         Ok(Done::File(file)) => (true, String::new(), file),
-        Ok(Done::Said(said)) => (true, said, Vec::new()),
+        Ok(Done::Reported(text)) => (true, text, Vec::new()),
         Err(why) => (false, String::new(), why.into_bytes()),
     };
     let most = links.borrow().as_ref().map_or(0, |head| head.call_max());
@@ -200,8 +200,8 @@ async fn carry_out(
         }
         false => (ok, body),
     };
-    let said: String = said.chars().take(SAID_MAX / 4).collect();
-    let path = format!("{path}/answer?ok={ok}&said={}", encoded(&said));
+    let reported: String = reported.chars().take(REPORTED_TEXT_MAX / 4).collect();
+    let path = format!("{path}/answer?ok={ok}&reported={}", encoded(&reported));
     let sent = body.len();
     // It was done: what came of it is not to be lost with one connection.
     send(links, &path, body).await.map(|()| sent)
@@ -230,7 +230,7 @@ async fn send(links: &Links, path: &str, body: Vec<u8>) -> Result<(), LinkError>
 
 enum Done {
     File(Vec<u8>),
-    Said(String),
+    Reported(String),
 }
 
 fn act(actor: &dyn Actor, ask: &Ask) -> Result<Done, String> {
@@ -255,8 +255,8 @@ fn act(actor: &dyn Actor, ask: &Ask) -> Result<Done, String> {
                 false => Ok(Done::File(file)),
             }
         }
-        Ask::ResetGpu { pci } => actor.reset_gpu(*pci).map(Done::Said),
-        Ask::Reboot => actor.reboot().map(Done::Said),
+        Ask::ResetGpu { pci } => actor.reset_gpu(*pci).map(Done::Reported),
+        Ask::Reboot => actor.reboot().map(Done::Reported),
         Ask::Other => Err("this version of the agent does not know it".to_owned()),
     }
 }
@@ -337,8 +337,11 @@ mod tests {
             requests.take(&[serde_json::json!({ "id": id, "ask": { "what": "reboot" } })]);
         }
         let taken = requests.taken();
-        let said: Vec<&str> = taken.split(',').collect();
-        assert_eq!((said.len(), said[0], said[63]), (TAKEN_MAX, "936", "999"));
+        let listed: Vec<&str> = taken.split(',').collect();
+        assert_eq!(
+            (listed.len(), listed[0], listed[63]),
+            (TAKEN_MAX, "936", "999")
+        );
     }
 
     #[tokio::test]

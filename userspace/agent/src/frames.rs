@@ -80,7 +80,7 @@ struct Recording {
     ready: VecDeque<HostFrame>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Open {
     /// As it was when the first reading came.
     offset: Offset,
@@ -234,9 +234,7 @@ impl Recording {
         }
         let open = self.open.entry(slot).or_insert_with(|| Open {
             offset,
-            gpus: BTreeMap::new(),
-            calls: None,
-            cuda_calls: None,
+            ..Open::default()
         });
         match &one.read {
             Read::Gpu(gpu) => {

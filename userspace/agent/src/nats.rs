@@ -1,12 +1,13 @@
 //! NATS JetStream before a head: batches and states go into streams, whether or not a head is there; what has to be asked goes to any head.
 //!
-//! Where records go on is what the stream has, else what a head said last ([`gtrace_fleet::nats::resume`]). The cursor moves when the stream
+//! Where records go on is what the stream has, else what a head reported last ([`gtrace_fleet::nats::resume`]). The cursor moves when the stream
 //! has acknowledged a batch. Nothing is believed that neither this host nor a head has signed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use gtrace_api::text::causes;
 use gtrace_fleet::nats::{
     CALL, GENERATION, HEADERS_MAX, HOST, HeadPosition, Key, Kind, LAST, Last, NONCE, Resume,
     SIGNATURE, STATUS, Signature, Subject, resume,
@@ -66,7 +67,7 @@ struct Chain {
     at: Option<(Option<Position>, String)>,
     /// Whether something was sent, or read, of which nobody knows whether it is there.
     doubtful: bool,
-    /// The newest record that a head has committed, as one said last.
+    /// The newest record that a head has committed, as one reported last.
     committed: Option<Option<Position>>,
     /// A head misses records: this is where to go on.
     again: Option<Option<Position>>,
@@ -117,17 +118,17 @@ impl Nats {
             woken,
             connection,
         });
-        // Before anything is read: what is said from now on is not missed.
-        let said = inner
+        // Before anything is read: what comes from now on is not missed.
+        let positions = inner
             .connection
             .client
             .subscribe(inner.subject(Kind::Position))
             .await;
-        let said = said.map_err(|e| failed(e.to_string()))?;
+        let positions = positions.map_err(|e| failed(e.to_string()))?;
         let of_task = Arc::clone(&inner);
         Ok(Self {
             inner,
-            listening: tokio::spawn(async move { of_task.listen(said).await }),
+            listening: tokio::spawn(async move { of_task.listen(positions).await }),
         })
     }
 }
@@ -176,9 +177,9 @@ impl Inner {
     }
 
     /// What heads say, as they say it.
-    async fn listen(&self, mut said: Subscriber) {
+    async fn listen(&self, mut positions: Subscriber) {
         let subject = self.subject(Kind::Position);
-        while let Some(message) = said.next().await {
+        while let Some(message) = positions.next().await {
             let Some(reported) =
                 self.head_position(&subject, message.headers.as_ref(), &message.payload)
             else {
@@ -516,20 +517,6 @@ fn status_of(key: &Key, nonce: &str, headers: Option<&HeaderMap>, payload: &[u8]
         key.verifies(&signature, &parts).then_some(())?;
     }
     status.parse().ok()
-}
-
-/// An error with what is behind it.
-fn causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut behind = error.source();
-    while let Some(one) = behind {
-        let more = one.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        behind = one.source();
-    }
-    text
 }
 
 /// A stream that is not there yet, in the words of who has to make it.

@@ -192,7 +192,7 @@ struct Agent<S> {
     turns: Arc<Semaphore>,
     link: Option<Shared>,
     tip: Option<u64>,
-    /// When sending what sessions have failed last, and what was said of it.
+    /// When sending what sessions have failed last, and what was reported of it.
     frames_failed: Option<Instant>,
     frames_warned: Option<String>,
     /// What was left out of states so far, as it was too large.

@@ -27,6 +27,20 @@ pub fn clean(text: &str) -> String {
     out
 }
 
+/// An error with all its causes on one line.
+pub fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            let _ = write!(text, ": {more}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
 /// As [`clean`], of a text of several lines, which stay lines.
 pub fn clean_lines(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(clean).collect();

@@ -152,70 +152,32 @@ fn a_refused_policy_leaves_the_old_one_in_force() {
     assert_eq!(catalogue.site_rules(), Some(1));
 }
 
+/// Lines of a policy, and what its refusal says.
+const REFUSED: &str = r#"
+[[rule]]; xids = 79 => line 2 | `xids = 79` | unknown field | spelling
+[[rule]]; xid = 79; action = "shout" => line 3 | shout | `page` | listed
+[[rule]]; xid = 79; action = "drill" => line 3 | drill | `page`
+[[rule]]; xid = "x"; action = "log" => line 2 | `xid = "x"` | type
+[[rule]]; xid = -1; action = "log" => line 2 | xid = -1
+[[rule]]; xid = []; action = "log" => line 2 | empty list
+[[rule]]; kind = "xidd"; action = "log" => line 2 | xidd | `sxid`
+; [[rule]]; xid = 79 => line 2 | changes nothing | add `action`
+[[rule]]; action = "log" => line 1 | matches nothing | [default]
+[[rule]]; xid = 13; action = "log"; ; [[rule]]; xid = 1; sxid = 2; action = "log" => line 5 | never matches | two rules
+[[rule]]; kind = "xid"; sub_code = 1; action = "log" => line 1 | sub_code
+[[rule]]; kind = "aer"; xid = 1; action = "log" => line 1 | `aer` | leave `kind` out
+[[rule]]; gpu = "three"; action = "log" => line 1 | three | 0000:3b:00.0
+[default]; warn = "log" => line 2 | warn | `warning`
+[[rule] => line 1 | TOML
+rule = 3 => line 1 | `rule = 3`
+"#;
+
 #[test]
 fn a_refusal_names_line_cause_and_remedy() {
-    for (policy, parts) in [
-        (
-            "[[rule]]\nxids = 79\n",
-            &["line 2", "`xids = 79`", "unknown field", "spelling"][..],
-        ),
-        (
-            "[[rule]]\nxid = 79\naction = \"shout\"\n",
-            &["line 3", "shout", "`page`", "listed"],
-        ),
-        (
-            "[[rule]]\nxid = 79\naction = \"drill\"\n",
-            &["line 3", "drill", "`page`"],
-        ),
-        (
-            "[[rule]]\nxid = \"x\"\naction = \"log\"\n",
-            &["line 2", "`xid = \"x\"`", "type"],
-        ),
-        (
-            "[[rule]]\nxid = -1\naction = \"log\"\n",
-            &["line 2", "xid = -1"],
-        ),
-        (
-            "[[rule]]\nxid = []\naction = \"log\"\n",
-            &["line 2", "empty list"],
-        ),
-        (
-            "[[rule]]\nkind = \"xidd\"\naction = \"log\"\n",
-            &["line 2", "xidd", "`sxid`"],
-        ),
-        (
-            "\n[[rule]]\nxid = 79\n",
-            &["line 2", "changes nothing", "add `action`"],
-        ),
-        (
-            "[[rule]]\naction = \"log\"\n",
-            &["line 1", "matches nothing", "[default]"],
-        ),
-        (
-            "[[rule]]\nxid = 13\naction = \"log\"\n\n[[rule]]\nxid = 1\nsxid = 2\naction = \"log\"\n",
-            &["line 5", "never matches", "two rules"],
-        ),
-        (
-            "[[rule]]\nkind = \"xid\"\nsub_code = 1\naction = \"log\"\n",
-            &["line 1", "sub_code"],
-        ),
-        (
-            "[[rule]]\nkind = \"aer\"\nxid = 1\naction = \"log\"\n",
-            &["line 1", "`aer`", "leave `kind` out"],
-        ),
-        (
-            "[[rule]]\ngpu = \"three\"\naction = \"log\"\n",
-            &["line 1", "three", "0000:3b:00.0"],
-        ),
-        (
-            "[default]\nwarn = \"log\"\n",
-            &["line 2", "warn", "`warning`"],
-        ),
-        ("[[rule]\n", &["line 1", "TOML"]),
-        ("rule = 3\n", &["line 1", "`rule = 3`"]),
-    ] {
-        let text = refusal(policy);
-        for part in parts {
+    for row in REFUSED.lines().filter(|row| !row.is_empty()) {
+        let (policy, parts) = row.split_once(" => ").unwrap();
+        let text = refusal(&(policy.replace("; ", "\n") + "\n"));
+        for part in parts.split(" | ") {
             assert!(text.contains(part), "`{part}` is missing in: {text}");
         }
     }

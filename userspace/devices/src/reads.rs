@@ -1,15 +1,20 @@
-//! Readings of devices that may never end: each in a thread of its own, with a deadline.
+//! Readings of devices that may never end: with a deadline, by one thread, and by one for each device once that one waits.
 //!
 //! A read of a device's configuration space, or of its link in sysfs, waits in the kernel while the
 //! device is being reset (pci_cfg_access_lock, drivers/pci/access.c), and for ever if that never ends.
 //! An RDMA adapter's driver asks the adapter's firmware for each counter.
 
-use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, SendError, Sender, SyncSender, TryRecvError, channel, sync_channel,
+};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a device has to answer before it is left alone.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(1);
+/// For this part of the deadline one thread reads a device after the other. Those that it has not begun by then get a thread each.
+const IN_TURN: u32 = 10;
 /// A device that did not answer is left alone for so long, and twice as long each further time.
 const LEFT_ALONE: Duration = Duration::from_secs(2);
 /// But not for longer than this.
@@ -30,6 +35,40 @@ pub(crate) struct Reads<K, T> {
     deadline: Duration,
     under_way: BTreeMap<K, Receiver<T>>,
     failing: BTreeMap<K, Failing>,
+    /// To the thread that reads them in turn, which is kept as long as it gets through: to start one is more work than most readings
+    /// are. It ends without this.
+    in_turn: Option<Sender<Batch>>,
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Readings for the thread that makes them in turn.
+struct Batch {
+    /// Those that have not begun.
+    jobs: Arc<Mutex<VecDeque<Job>>>,
+    done: SyncSender<()>,
+}
+
+impl Batch {
+    fn run(self) {
+        while let Some(job) = next(&self.jobs) {
+            job();
+        }
+        // Who gave it may have stopped waiting.
+        let _ = self.done.send(());
+    }
+}
+
+fn next(jobs: &Mutex<VecDeque<Job>>) -> Option<Job> {
+    // A queue is whole whenever the lock is free.
+    jobs.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .pop_front()
+}
+
+fn start(run: impl FnOnce() + Send + 'static) -> bool {
+    let thread = std::thread::Builder::new().name("gtrace-read".to_owned());
+    thread.spawn(run).is_ok()
 }
 
 /// A device that has not answered.
@@ -45,10 +84,11 @@ impl<K: Clone + Ord, T: Send + 'static> Reads<K, T> {
             deadline,
             under_way: BTreeMap::new(),
             failing: BTreeMap::new(),
+            in_turn: None,
         }
     }
 
-    /// Reads every device of `devices` by `read`, all at once; returns after the deadline at the
+    /// Reads every device of `devices` by `read`; returns after the deadline at the
     /// latest. One whose earlier reading has not ended is not read again.
     pub(crate) fn all<R>(
         &mut self,
@@ -59,10 +99,16 @@ impl<K: Clone + Ord, T: Send + 'static> Reads<K, T> {
         R: FnOnce() -> T + Send + 'static,
     {
         let began = Instant::now();
-        let mut asked = Vec::new();
+        let (mut asked, mut jobs) = (Vec::new(), VecDeque::new());
         for key in devices {
-            let begun = self.may_read(&key, began) && self.begin(&key, read(&key));
+            let begun = self.may_read(&key, began);
+            if begun {
+                jobs.push_back(self.job(&key, read(&key)));
+            }
             asked.push((key, begun));
+        }
+        if !jobs.is_empty() {
+            self.begin(jobs);
         }
         self.failing
             .retain(|key, _| asked.iter().any(|(known, _)| known == key));
@@ -90,18 +136,48 @@ impl<K: Clone + Ord, T: Send + 'static> Reads<K, T> {
         self.failing.get(key).is_none_or(|f| f.not_before <= now)
     }
 
-    fn begin(&mut self, key: &K, read: impl FnOnce() -> T + Send + 'static) -> bool {
+    fn job(&mut self, key: &K, read: impl FnOnce() -> T + Send + 'static) -> Job {
         let (done, result) = sync_channel(1);
-        let thread = std::thread::Builder::new()
-            .name("gtrace-read".to_owned())
-            .spawn(move || {
-                // Nobody waits for what comes too late.
-                let _ = done.send(read());
-            });
-        if thread.is_ok() {
-            self.under_way.insert(key.clone(), result);
+        self.under_way.insert(key.clone(), result);
+        Box::new(move || {
+            // Nobody waits for what comes too late.
+            let _ = done.send(read());
+        })
+    }
+
+    /// Begins all. A reading for which there is no thread ends without a result.
+    fn begin(&mut self, jobs: VecDeque<Job>) {
+        let jobs = Arc::new(Mutex::new(jobs));
+        let (done, is_done) = sync_channel(1);
+        let batch = Batch {
+            jobs: Arc::clone(&jobs),
+            done,
+        };
+        if self.give(batch) && is_done.recv_timeout(self.deadline / IN_TURN).is_ok() {
+            return;
         }
-        thread.is_ok()
+        // It waits for a device, or there is none.
+        self.in_turn = None;
+        while let Some(job) = next(&jobs) {
+            start(job);
+        }
+    }
+
+    /// Gives it to the thread, which is started if there is none.
+    fn give(&mut self, batch: Batch) -> bool {
+        let batch = match &self.in_turn {
+            Some(thread) => match thread.send(batch) {
+                Ok(()) => return true,
+                Err(SendError(batch)) => batch,
+            },
+            None => batch,
+        };
+        let (thread, given) = channel::<Batch>();
+        let started = start(move || given.into_iter().for_each(Batch::run));
+        // The thread has the other end. Were it gone, nobody would answer.
+        let _ = thread.send(batch);
+        self.in_turn = Some(thread);
+        started
     }
 
     fn end(&mut self, key: &K, until: Instant) -> Reading<T> {
@@ -135,9 +211,6 @@ impl<K: Clone + Ord, T: Send + 'static> Reads<K, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Sender, channel};
-    use std::sync::{Arc, Mutex};
-
     use gtrace_event::PciAddress;
 
     use super::*;
@@ -163,6 +236,35 @@ mod tests {
             }
         };
         reads.all(both, read).into_iter().map(|(_, r)| r).collect()
+    }
+
+    #[test]
+    fn one_thread_reads_all_devices_until_one_does_not_answer() {
+        let (go_on, gate) = channel::<()>();
+        let gate = Arc::new(Mutex::new(gate));
+        let mut reads = Reads::new(Duration::from_secs(3600));
+        let read = |reads: &mut Reads<u32, std::thread::ThreadId>, devices: &[u32]| {
+            let read = |device: &u32| {
+                let (gate, waits) = (Arc::clone(&gate), *device == 0);
+                move || {
+                    if waits {
+                        let _ = gate.lock().unwrap().recv();
+                    }
+                    std::thread::current().id()
+                }
+            };
+            let all = reads.all(devices.iter().copied(), read).into_iter();
+            all.map(|(_, reading)| reading).collect::<Vec<_>>()
+        };
+        let first = read(&mut reads, &[1, 2, 3]);
+        assert_ne!(first[0], Reading::Unanswered);
+        assert!(first.iter().all(|by| *by == first[0]), "{first:?}");
+        assert_eq!(read(&mut reads, &[1]), first[..1]);
+        reads.deadline = Duration::from_secs(1);
+        let second = read(&mut reads, &[0, 1]);
+        assert_eq!(second[0], Reading::Unanswered);
+        assert!(second[1] != Reading::Unanswered && second[1] != first[0]);
+        drop(go_on);
     }
 
     #[test]

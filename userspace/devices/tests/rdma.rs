@@ -272,6 +272,20 @@ fn a_port_that_flaps_slowly_enough_to_be_seen_is_flapping_too() {
 }
 
 #[test]
+fn a_port_that_flaps_on_is_reported_again_every_half_hour() {
+    let (sys, mut watch) = watched();
+    let mut reported = Vec::new();
+    for minute in 0..65_i64 {
+        sys.count("counters/link_downed", minute.unsigned_abs() + 1);
+        let changes = changes(&watch.poll_now(at(minute * 60)).events);
+        if changes.contains(&Flapping) {
+            reported.push(minute);
+        }
+    }
+    assert_eq!(reported, [2, 32, 62]);
+}
+
+#[test]
 fn a_port_that_is_slower_than_it_was_is_reported_until_it_is_not() {
     let (sys, mut watch) = watched();
     sys.rate("mlx5_0", "200 Gb/sec (2X NDR)");

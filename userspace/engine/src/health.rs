@@ -33,16 +33,21 @@ pub fn report(hub: &Hub) -> Option<HealthReport> {
     for part in &mut report.subjects {
         show_words_of_now(part, hub);
     }
-    let of_log = |witness: Option<WitnessName>| {
-        matches!(
-            witness,
-            Some(WitnessName::PrintkConsole | WitnessName::Kmsg)
-        )
+    let is_read = |log: WitnessName| {
+        status.sources.iter().any(|source| {
+            source.witness == Some(log)
+                && matches!(source.state, SourceState::Active | SourceState::Degraded)
+        })
     };
-    let log_is_read = status.sources.iter().any(|source| {
-        of_log(source.witness)
-            && matches!(source.state, SourceState::Active | SourceState::Degraded)
-    });
+    let (console, kmsg) = (
+        is_read(WitnessName::PrintkConsole),
+        is_read(WitnessName::Kmsg),
+    );
+    let log_is_read = console || kmsg;
+    if console && !kmsg {
+        let text = "/dev/kmsg is not read, so that nobody says who wrote a line of the kernel log: what it says besides Xids changes nothing here";
+        report.not_checked.push(text.to_owned());
+    }
     if !log_is_read {
         let text = "the kernel log is not read, so that nobody knows of new faults";
         report.not_checked.push(text.to_owned());
@@ -288,6 +293,17 @@ mod tests {
                 .all(|s| s.state == HealthState::Healthy)
         );
         hub.update_status(|status| status.store_problem = None);
-        assert_eq!(report(&hub).unwrap().state, HealthState::Healthy);
+        let whole = report(&hub).unwrap();
+        assert_eq!(whole.state, HealthState::Healthy);
+        assert_eq!(whole.not_checked, Vec::<String>::new());
+        hub.update_status(|status| {
+            let mut sources = status.sources.iter_mut();
+            let kmsg = sources.find(|source| source.witness == Some(WitnessName::Kmsg));
+            kmsg.unwrap().state = SourceState::Failed;
+        });
+        let unconfirmed = report(&hub).unwrap();
+        assert_eq!(unconfirmed.state, HealthState::Healthy);
+        let says = &unconfirmed.not_checked[0];
+        assert!(says.starts_with("/dev/kmsg is not read"), "{says}");
     }
 }

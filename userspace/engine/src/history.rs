@@ -13,13 +13,13 @@ use gtrace_history::{Kind, Options, Sample, Samples, SeriesKey, Value, Writer, W
 use crate::hub::Hub;
 use crate::lock::lock;
 use crate::samples::{Batch, Latency, Subscriber};
-use crate::supervise::{self, Task, names};
+use crate::supervise::{self, Pulse, Registry, Task, names};
 
 /// Name of the directory, beside the store.
 pub const DIRECTORY: &str = "samples";
 /// Batches that wait for the disk: more than all components take in a minute.
 const QUEUE: usize = 256;
-/// Between two rounds: what a killed process loses at most.
+/// How long samples wait for others: what a killed process loses at most.
 const EVERY: Duration = Duration::from_secs(2);
 /// Between two publications of the history's own samples.
 const PUBLISH_EVERY: Duration = Duration::from_secs(10);
@@ -34,35 +34,63 @@ pub fn directory(store: &Path) -> PathBuf {
 /// Batches on their way to the history's task. Samples that find it full are dropped and counted.
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: Mutex<VecDeque<Waiting>>,
+    inner: Mutex<Inner>,
     dropped: AtomicU64,
+    /// The tasks, of which the history's is woken.
+    tasks: Registry,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    waiting: VecDeque<Waiting>,
+    /// Until when the task sleeps, unless samples come that cannot wait for so long.
+    asleep: Option<Instant>,
 }
 
 /// What waits for the disk.
 #[derive(Debug)]
 enum Waiting {
-    Samples(Batch),
+    Samples(Arc<Batch>),
     Latency(Timestamp, Vec<Latency>),
 }
 
 impl Queue {
     fn next(&self) -> Option<Waiting> {
-        lock(&self.waiting).pop_front()
+        lock(&self.inner).waiting.pop_front()
     }
 
     fn add(&self, waiting: Waiting, count: usize) {
-        let mut all = lock(&self.waiting);
-        if all.len() < QUEUE {
-            all.push_back(waiting);
+        let mut inner = lock(&self.inner);
+        if inner.waiting.len() < QUEUE {
+            inner.waiting.push_back(waiting);
         } else {
             self.dropped.fetch_add(count as u64, Ordering::Relaxed);
         }
+        let in_time = Instant::now() + EVERY;
+        let woken = inner.asleep.take_if(|until| *until > in_time);
+        drop(inner);
+        if woken.is_some() {
+            self.tasks.wake(names::HISTORY);
+        }
+    }
+
+    /// Has the task woken for samples that come before `until` and cannot wait for that; false where some wait already.
+    fn sleep(&self, until: Instant) -> bool {
+        let mut inner = lock(&self.inner);
+        let is_empty = inner.waiting.is_empty();
+        inner.asleep = is_empty.then_some(until);
+        is_empty
+    }
+
+    /// Whether samples have woken the task since then.
+    fn is_woken(&self) -> bool {
+        lock(&self.inner).asleep.take().is_none()
     }
 }
 
 impl Subscriber for Queue {
-    fn take(&self, batch: &Batch) {
-        self.add(Waiting::Samples(batch.clone()), batch.metrics.len());
+    fn take(&self, batch: &Arc<Batch>) {
+        self.add(Waiting::Samples(Arc::clone(batch)), batch.metrics.len());
     }
 
     fn take_latency(&self, time: Timestamp, latency: &[Latency]) {
@@ -76,7 +104,10 @@ impl Subscriber for Queue {
 ///
 /// If its thread cannot be started.
 pub fn start(hub: &Arc<Hub>, dir: PathBuf, options: Options) -> std::io::Result<()> {
-    let queue = Arc::new(Queue::default());
+    let queue = Arc::new(Queue {
+        tasks: hub.tasks.clone(),
+        ..Queue::default()
+    });
     hub.samples
         .subscribe(Arc::clone(&queue) as Arc<dyn Subscriber>);
     let task = Task::optional(names::HISTORY, SILENCE);
@@ -95,10 +126,11 @@ pub fn start(hub: &Arc<Hub>, dir: PathBuf, options: Options) -> std::io::Result<
             failing: false,
             refused: 0,
             published: None,
+            busy: false,
         };
         while !pulse.is_stopping() {
             recorder.round(&of_task);
-            pulse.wait(EVERY);
+            recorder.rest(pulse);
         }
         recorder.write_waiting();
         Ok(())
@@ -114,11 +146,14 @@ struct Recorder {
     /// Samples with a name or label that is too long.
     refused: u64,
     published: Option<Instant>,
+    /// Whether samples come at other times than when a period begins.
+    busy: bool,
 }
 
 impl Recorder {
     fn round(&mut self, hub: &Hub) {
-        self.write_waiting();
+        let wrote = self.write_waiting();
+        self.busy &= wrote;
         if supervise::is_revoked() {
             return;
         }
@@ -128,17 +163,36 @@ impl Recorder {
             .published
             .is_none_or(|at| at.elapsed() >= PUBLISH_EVERY)
         {
-            self.published = Some(Instant::now());
+            self.published = Some(supervise::period_start(Instant::now(), PUBLISH_EVERY));
             hub.samples
                 .publish_now(names::HISTORY, PUBLISH_EVERY, self.metrics());
+            self.write_waiting();
         }
     }
 
-    fn write_waiting(&mut self) {
+    /// Waits until samples have waited for long enough. Most come when a period begins, as all tasks take them then: it sleeps until
+    /// those are there. While others come it writes as often as it may.
+    fn rest(&mut self, pulse: &Pulse) {
+        let now = Instant::now();
+        let until = self.published.map_or(now, |at| at + PUBLISH_EVERY + EVERY);
+        if self.busy || !self.queue.sleep(until) {
+            return pulse.wait(EVERY);
+        }
+        pulse.wait(until.saturating_duration_since(now));
+        if self.queue.is_woken() {
+            self.busy = true;
+            pulse.wait(EVERY);
+        }
+    }
+
+    /// Whether there was any.
+    fn write_waiting(&mut self) -> bool {
+        let mut any = false;
         // The thread that has taken the place of this one writes from now on.
         while !supervise::is_revoked()
             && let Some(waiting) = self.queue.next()
         {
+            any = true;
             let (time, all): (_, Vec<_>) = match waiting {
                 Waiting::Samples(batch) => (batch.time, batch.metrics.iter().map(sample).collect()),
                 Waiting::Latency(time, latency) => {
@@ -152,6 +206,7 @@ impl Recorder {
             });
             self.note(pushed);
         }
+        any
     }
 
     /// Logs when writing begins to fail, and when it works again.
@@ -276,13 +331,30 @@ mod tests {
     fn samples_that_find_the_queue_full_are_counted() {
         let queue = Queue::default();
         for n in 0..QUEUE as i64 + 3 {
-            queue.take(&batch(n, 1.0));
+            queue.take(&Arc::new(batch(n, 1.0)));
         }
         assert_eq!(queue.dropped.load(Ordering::Relaxed), 3);
         let Some(Waiting::Samples(first)) = queue.next() else {
             panic!("the first is of samples");
         };
         assert_eq!(first.time.as_millisecond(), 0);
+    }
+
+    #[test]
+    fn the_task_is_woken_for_samples_that_would_wait_too_long_and_for_no_others() {
+        let queue = Queue::default();
+        let now = Instant::now();
+        assert!(queue.sleep(now + Duration::from_secs(3600)));
+        assert!(!queue.is_woken());
+        assert!(queue.sleep(now + Duration::from_secs(3600)));
+        queue.take(&Arc::new(batch(10_000, 1.0)));
+        assert!(queue.is_woken());
+        assert!(!queue.sleep(now + Duration::from_secs(3600)), "one waits");
+        assert!(queue.next().is_some());
+        // It wakes by itself before the next has waited for too long.
+        assert!(queue.sleep(now + EVERY));
+        queue.take(&Arc::new(batch(20_000, 2.0)));
+        assert!(!queue.is_woken());
     }
 
     #[test]
@@ -296,12 +368,13 @@ mod tests {
             failing: false,
             refused: 0,
             published: None,
+            busy: false,
         };
         let mut long = batch(10_000, 1.0);
         long.metrics[0].labels[0].1 = "x".repeat(300);
         long.metrics.push(batch(10_000, f64::NAN).metrics.remove(0));
-        queue.take(&long);
-        queue.take(&batch(10_000, 2.0));
+        queue.take(&Arc::new(long));
+        queue.take(&Arc::new(batch(10_000, 2.0)));
         recorder.round(&hub);
         let published = hub.samples.last(names::HISTORY).unwrap().metrics;
         let value = |name: &str, reason: Option<&str>| {

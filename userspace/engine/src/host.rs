@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use gtrace_devices::read_pseudo_file;
+
 /// Names the host where the system's own name is not it, as in a pod.
 const NAME_VARIABLE: &str = "GTRACE_HOST_NAME";
 
@@ -105,7 +107,7 @@ pub fn may_trace() -> bool {
 
 /// A number in a file under /proc or /sys.
 pub fn sysctl(path: impl AsRef<Path>) -> Option<String> {
-    Some(fs::read_to_string(path).ok()?.trim().to_owned())
+    Some(read_pseudo_file(path.as_ref()).ok()?.trim().to_owned())
 }
 
 #[cfg(test)]

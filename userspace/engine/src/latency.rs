@@ -1,6 +1,6 @@
 //! How long calls took, by day: for a fleet, whose percentiles are those of all its hosts' histograms added up.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use gtrace_event::Timestamp;
 use gtrace_profile::{DailyCalls, Layer};
@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use crate::lock::lock;
 use crate::rows::Rows;
-use crate::samples::{Latency, Subscriber};
+use crate::samples::{Batch, Latency, Subscriber};
 
 /// Rows that are kept.
 const ROWS: usize = 256;
@@ -48,7 +48,7 @@ impl Latencies {
 }
 
 impl Subscriber for Latencies {
-    fn take(&self, _: &crate::samples::Batch) {}
+    fn take(&self, _: &Arc<Batch>) {}
 
     fn take_latency(&self, time: Timestamp, latency: &[Latency]) {
         let mut counted = lock(&self.0);

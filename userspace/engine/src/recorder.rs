@@ -215,7 +215,7 @@ impl<'a> RecorderTask<'a> {
             .published
             .is_none_or(|at| at.elapsed() >= PUBLISH_EVERY)
         {
-            self.published = Some(Instant::now());
+            self.published = Some(supervise::period_start(Instant::now(), PUBLISH_EVERY));
             if self.retained.is_none_or(|at| at.elapsed() >= RETAIN_EVERY) {
                 self.retained = Some(Instant::now());
                 self.retain();

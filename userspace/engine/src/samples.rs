@@ -37,7 +37,7 @@ pub struct Batch {
 /// Takes samples as they come. Called in the thread of the component, so it must not wait.
 pub trait Subscriber: Send + Sync {
     /// A component has sampled.
-    fn take(&self, batch: &Batch);
+    fn take(&self, batch: &Arc<Batch>);
 
     /// Calls have returned since the last reading. Whoever wants the newest values alone has them elsewhere.
     fn take_latency(&self, time: Timestamp, latency: &[Latency]) {
@@ -119,6 +119,10 @@ impl Samples {
 
     /// Gives samples to every subscriber, unless another thread has taken the place of the calling one.
     pub fn publish(&self, batch: &Batch) {
+        self.share(&Arc::new(batch.clone()));
+    }
+
+    fn share(&self, batch: &Arc<Batch>) {
         if supervise::is_revoked() {
             return;
         }
@@ -131,12 +135,12 @@ impl Samples {
 
     /// As [`publish`](Self::publish), of what `component` has measured just now.
     pub fn publish_now(&self, component: &'static str, interval: Duration, metrics: Vec<Metric>) {
-        self.publish(&Batch {
+        self.share(&Arc::new(Batch {
             component,
             time: Timestamp::now(),
             interval,
             metrics,
-        });
+        }));
     }
 
     /// Gives every subscriber the calls that have returned.
@@ -158,7 +162,7 @@ impl Samples {
     /// What `component` sampled last.
     pub fn last(&self, component: &str) -> Option<Batch> {
         let all = lock(&self.newest.0);
-        all.get(component).map(|kept| kept.batch.clone())
+        all.get(component).map(|kept| Batch::clone(&kept.batch))
     }
 
     /// Of what `component` sampled last: its time, its interval, and its age by a clock that is not set.
@@ -174,15 +178,15 @@ struct Newest(Mutex<BTreeMap<&'static str, Kept>>);
 
 #[derive(Debug)]
 struct Kept {
-    batch: Batch,
+    batch: Arc<Batch>,
     /// By a clock that is not set.
     at: Instant,
 }
 
 impl Subscriber for Newest {
-    fn take(&self, batch: &Batch) {
+    fn take(&self, batch: &Arc<Batch>) {
         let kept = Kept {
-            batch: batch.clone(),
+            batch: Arc::clone(batch),
             at: Instant::now(),
         };
         lock(&self.0).insert(batch.component, kept);
@@ -305,7 +309,7 @@ mod tests {
         #[derive(Default)]
         struct Count(Mutex<Vec<f64>>);
         impl Subscriber for Count {
-            fn take(&self, batch: &Batch) {
+            fn take(&self, batch: &Arc<Batch>) {
                 lock(&self.0).extend(batch.metrics.iter().map(|m| m.value));
             }
         }

@@ -453,15 +453,15 @@ impl Known {
 /// Batches on their way to the thread.
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: Mutex<VecDeque<Batch>>,
+    waiting: Mutex<VecDeque<Arc<Batch>>>,
     dropped: AtomicU64,
 }
 
 impl Subscriber for Queue {
-    fn take(&self, batch: &Batch) {
+    fn take(&self, batch: &Arc<Batch>) {
         let mut waiting = lock(&self.waiting);
         if waiting.len() < QUEUE {
-            waiting.push_back(batch.clone());
+            waiting.push_back(Arc::clone(batch));
         } else {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }

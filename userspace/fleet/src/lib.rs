@@ -42,7 +42,7 @@ pub use pattern::fits_host;
 pub use position::{Position, PositionError};
 pub use read::{HostRead, PAGE, READ_MAX, READS_MAX, is_readable};
 pub use request::{
-    Ask, HostRequest, REPORT_MAX, REQUESTS_MAX, RequestState, SAID_MAX, TRACE_CALLS_MAX,
+    Ask, HostRequest, REPORT_MAX, REPORTED_TEXT_MAX, REQUESTS_MAX, RequestState, TRACE_CALLS_MAX,
     TRACE_S_MAX, TraceOrder, known_requests,
 };
 pub use session::{

@@ -1,6 +1,6 @@
 //! What a head may ask a host to do beside measuring: a closed list, of which the host's own configuration permits what it wants.
 //!
-//! A request is done once at most: the agent says that it begins, and does nothing unless the head agrees.
+//! A request is done once at most: the agent reports that it begins, and does nothing unless the head agrees.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub const TRACE_S_MAX: u32 = 60;
 /// Most calls of a trace.
 pub const TRACE_CALLS_MAX: u64 = 500_000;
 /// Most bytes of a text that a host answers with.
-pub const SAID_MAX: usize = 4096;
+pub const REPORTED_TEXT_MAX: usize = 4096;
 /// Most requests that a host is given at a time.
 pub const REQUESTS_MAX: usize = 8;
 

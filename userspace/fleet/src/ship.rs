@@ -65,7 +65,7 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct Shipper {
     limits: Limits,
-    /// What the head has, once it has said so.
+    /// What the head has, once it has reported that.
     cursor: Option<Option<Position>>,
     /// Whether there may be records after it.
     behind: bool,
@@ -115,7 +115,7 @@ impl Shipper {
         self.behind = false;
     }
 
-    /// What the head has, as it said last.
+    /// What the head has, as it reported last.
     pub fn cursor(&self) -> Option<Position> {
         self.cursor.flatten()
     }

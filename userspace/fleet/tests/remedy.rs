@@ -204,7 +204,7 @@ impl World {
     }
 
     fn facts(&self, plans: &Remediation) -> Facts {
-        let said = |of: &BTreeSet<String>, host: &str, why: &str| {
+        let listed = |of: &BTreeSet<String>, host: &str, why: &str| {
             of.contains(host).then(|| why.to_owned())
         };
         let of_plan = |plan: &Plan| {
@@ -237,10 +237,10 @@ impl World {
             let unknown = self.silent.then(|| "no answer".to_owned());
             HostFacts {
                 version: plan.version,
-                over: said(&self.over, host, "it is well"),
+                over: listed(&self.over, host, "it is well"),
                 no_evidence: (!self.evidence.contains(host)).then(|| "none".to_owned()),
-                busy: unknown.or_else(|| said(&self.busy, host, "jobs")),
-                unwell: said(&self.unwell, host, "unwell"),
+                busy: unknown.or_else(|| listed(&self.busy, host, "jobs")),
+                unwell: listed(&self.unwell, host, "unwell"),
                 effects,
                 ..HostFacts::default()
             }

@@ -518,18 +518,17 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
         .arg(&socket)
         .env("GTRACE_LOG", "info");
     let _head = process::start(&mut command, "simulated hosts ship");
-    let session = |args: &[&str]| {
+    let ask = |of: &str, args: &[&str]| {
         let mut command = gtrace(dir.path());
-        command
-            .arg("session")
-            .args(args)
-            .arg("--head")
-            .arg(&socket)
-            .stdout(Stdio::piped());
-        let output = command.output().unwrap();
+        command.arg(of).args(args).arg("--head").arg(&socket);
+        command.stdout(Stdio::piped()).output().unwrap()
+    };
+    let succeeds = |of: &str, args: &[&str]| {
+        let output = ask(of, args);
         assert!(output.status.success(), "{args:?}: {output:?}");
         output.stdout
     };
+    let session = |args: &[&str]| succeeds("session", args);
     session(&["start", "s", "--interval", "100ms", "--metrics", "power"]);
     wait_for("frames of each host", 60, || {
         let shown: serde_json::Value =
@@ -565,15 +564,8 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
     assert!(std::fs::read(file).unwrap() == table);
     // By now every host has said who has its GPUs, and how long its calls took: its first state does.
     let lines = |arguments: &[&str]| -> Vec<serde_json::Value> {
-        let mut command = gtrace(dir.path());
-        command
-            .arg("fleet")
-            .args(arguments)
-            .args(["--json", "--head"]);
-        let output = command.arg(&socket).stdout(Stdio::piped()).output();
-        let output = output.unwrap();
-        assert!(output.status.success(), "{output:?}");
-        serde_json::Deserializer::from_slice(&output.stdout)
+        let printed = succeeds("fleet", &[arguments, &["--json"]].concat());
+        serde_json::Deserializer::from_slice(&printed)
             .into_iter()
             .map(Result::unwrap)
             .collect()
@@ -600,9 +592,7 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
     assert!(shown.contains(&("user/bob".into(), 4.into())));
     // A name that is no host's is a mistake, and no host without events.
     let fails = |arguments: &[&str]| {
-        let mut command = gtrace(dir.path());
-        command.arg("fleet").args(arguments).arg("--head");
-        let output = command.arg(&socket).output().unwrap();
+        let output = ask("fleet", arguments);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.status.code(), message)
     };

@@ -265,10 +265,7 @@ fn keeps_the_place(browser: &mut Chromium, base: &str) {
 /// What happens while nobody sees the page, and what it would have read then, is there once somebody does.
 fn shows_what_happened_unseen(browser: &mut Chromium, daemon: &Daemon, base: &str) {
     let source = "Object.defineProperty(document, 'hidden', { get: () => window.seen !== true })";
-    let hides = browser.call(
-        "Page.addScriptToEvaluateOnNewDocument",
-        json!({ "source": source }),
-    );
+    let hides = browser.script(source);
     let see = |browser: &mut Chromium, seen: bool| {
         browser.value(&format!(
             "window.seen = {seen}; document.dispatchEvent(new Event('visibilitychange')); 0"
@@ -298,17 +295,14 @@ fn shows_what_happened_unseen(browser: &mut Chromium, daemon: &Daemon, base: &st
         "the event that nobody saw",
         "document.querySelectorAll('.events .event.critical').length === 1",
     );
-    browser.call("Page.removeScriptToEvaluateOnNewDocument", hides);
+    browser.without(hides);
 }
 
 /// After a gap that nobody can count, as of another store, only what the store has is shown.
 fn drops_what_is_no_longer_the_stores(browser: &mut Chromium, base: &str) {
     let source = "const Stream = window.EventSource; window.EventSource = class extends Stream { \
         constructor(...all) { super(...all); window.stream = this; } }";
-    let script = browser.call(
-        "Page.addScriptToEvaluateOnNewDocument",
-        json!({ "source": source }),
-    );
+    let script = browser.script(source);
     let lost = xid(
         "0000:3b:00.0",
         141,
@@ -333,7 +327,7 @@ fn drops_what_is_no_longer_the_stores(browser: &mut Chromium, base: &str) {
         "it is none of the store's",
         "document.querySelector('.empty') && document.querySelector('.pane').innerText.includes('another store')",
     );
-    browser.call("Page.removeScriptToEvaluateOnNewDocument", script);
+    browser.without(script);
 }
 
 /// A page that stayed open while the daemon was upgraded says so: answers of another version may mean something else.
@@ -343,10 +337,7 @@ fn is_loaded_anew_after_an_upgrade(browser: &mut Chromium, base: &str) {
         if (!window.upgraded || !String(url).endsWith("/api/v1/status")) return answer;
         return new Response(JSON.stringify({ ...await answer.json(), version: "9.9.9" }));
     }"#;
-    let script = browser.call(
-        "Page.addScriptToEvaluateOnNewDocument",
-        json!({ "source": source }),
-    );
+    let script = browser.script(source);
     browser.open(&format!("{base}#/overview"));
     browser.wait("the page", "document.querySelector('.tiles')");
     assert_eq!(
@@ -364,7 +355,7 @@ fn is_loaded_anew_after_an_upgrade(browser: &mut Chromium, base: &str) {
         "the page anew",
         "!window.upgraded && document.querySelector('.tiles') && !document.querySelector('.trouble')",
     );
-    browser.call("Page.removeScriptToEvaluateOnNewDocument", script);
+    browser.without(script);
 }
 
 /// What cannot be read is neither dropped, nor none, nor as it was before: the page says so.
@@ -375,15 +366,9 @@ fn says_what_cannot_be_read(browser: &mut Chromium, base: &str, incident: &str) 
             "window.cut = '{part}'; const ask = window.fetch; window.fetch = (url, ...more) => \
              String(url).includes(window.cut) ? Promise.reject(new TypeError('cut')) : ask(url, ...more)"
         );
-        let script = browser.call(
-            "Page.addScriptToEvaluateOnNewDocument",
-            json!({ "source": source }),
-        );
+        let script = browser.script(&source);
         browser.open(&format!("{base}#/{view}"));
         script
-    };
-    let uncut = |browser: &mut Chromium, script: Value| {
-        browser.call("Page.removeScriptToEvaluateOnNewDocument", script);
     };
     let script = cut(browser, "/api/v1/events", &format!("incidents/{incident}"));
     browser.wait(
@@ -392,13 +377,13 @@ fn says_what_cannot_be_read(browser: &mut Chromium, base: &str, incident: &str) 
     );
     let text = browser.value("document.querySelector('.incident-page').innerText");
     assert!(!text.as_str().unwrap().contains("retention"), "{text}");
-    uncut(browser, script);
+    browser.without(script);
     let script = cut(browser, "/api/v1/incidents", "overview");
     browser.wait(
         "no count of incidents",
         "document.querySelector('.trouble') && document.querySelector('.tiles').innerText.includes('not read yet')",
     );
-    uncut(browser, script);
+    browser.without(script);
     let script = cut(browser, "nothing", "processes");
     browser.wait("processes", "document.querySelector('tbody tr')");
     browser.value("window.cut = '/api/v1/processes'; 0");
@@ -406,7 +391,7 @@ fn says_what_cannot_be_read(browser: &mut Chromium, base: &str, incident: &str) 
         "that these were read before",
         "document.querySelector('tbody tr') && document.querySelector('main').innerText.includes('from before')",
     );
-    uncut(browser, script);
+    browser.without(script);
 }
 
 /// An incident has its date and zone; in print no line is cut off, and dark colours stay on the screen.

@@ -265,9 +265,9 @@ steps = [{batch}]
         }
         let is_held = |plan: &Plan| match plan.steps.iter().find(|one| one.step == Step::Drain) {
             Some(drain) => drain
-                .said
+                .reported
                 .as_ref()
-                .is_some_and(|said| said.contains("disruption budget")),
+                .is_some_and(|text| text.contains("disruption budget")),
             None => has_jobs(plan),
         };
         wait(&|| plans().is_some_and(|plans| plans.iter().all(is_held)));

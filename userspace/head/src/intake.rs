@@ -45,7 +45,6 @@ pub(crate) type Receiving = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(crate) struct KnownHost {
     /// Its number.
     pub(crate) id: i64,
-    /// Its name.
     pub(crate) name: Arc<str>,
     /// The digest of its secret.
     pub(crate) digest: Digest,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::db::{AHEAD_NS, HostRow, MARKS_OF_HOST, Mark};
 
-/// A host that has said nothing for so long is silent, in seconds. Agents say something every 10 s.
+/// A host that has reported nothing for so long is silent, in seconds. Agents report every 10 s.
 const SILENT_S: i64 = 35;
 
 /// A host of the fleet.
@@ -30,7 +30,7 @@ pub struct HostView {
     pub revoked: bool,
     /// Where it stands.
     pub labels: BTreeMap<String, String>,
-    /// When it said something last.
+    /// When it reported last.
     pub seen: Option<Timestamp>,
     /// Version of its agent.
     pub version: Option<String>,
@@ -82,10 +82,10 @@ impl HostView {
         } else if silent {
             let since = match row.seen {
                 Some(seen) if is_ahead(seen, now) => {
-                    "it has said nothing since the head's clock was set back".to_owned()
+                    "it has reported nothing since the head's clock was set back".to_owned()
                 }
                 Some(seen) => format!("silent since {seen:.0}"),
-                None => "it has said nothing yet".to_owned(),
+                None => "it has reported nothing yet".to_owned(),
             };
             reasons.insert(0, since);
             health = HealthState::Unknown;
@@ -126,7 +126,7 @@ impl HostView {
     }
 }
 
-/// Whether a host has said nothing for so long that nobody knows how it is.
+/// Whether a host has reported nothing for so long that nobody knows how it is.
 pub(crate) fn is_silent(row: &HostRow, now: Timestamp) -> bool {
     row.seen.is_none_or(|seen| {
         let age = now.duration_since(seen);
@@ -134,7 +134,7 @@ pub(crate) fn is_silent(row: &HostRow, now: Timestamp) -> bool {
     })
 }
 
-/// Whether a time was noted before the head's clock was set back: who was seen then has said nothing since.
+/// Whether a time was noted before the head's clock was set back: who was seen then has reported nothing since.
 fn is_ahead(seen: Timestamp, now: Timestamp) -> bool {
     seen.duration_since(now).as_nanos() > i128::from(AHEAD_NS)
 }

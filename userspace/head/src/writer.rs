@@ -70,6 +70,14 @@ pub(crate) struct Live {
 }
 
 impl Live {
+    /// Readers may be this many records behind.
+    fn new(kept: usize) -> Self {
+        Self {
+            events: broadcast::Sender::new(kept),
+            incidents: broadcast::Sender::new(kept),
+        }
+    }
+
     pub(crate) fn record(&self, host: i64, body: &str) {
         // The field `record` is the first of each, as gtrace-event writes it.
         let to = match body {
@@ -110,18 +118,8 @@ impl Writer {
         let head = crate::secret::draw().map_err(std::io::Error::other)?;
         database.announce_as(head.clone());
         let (jobs, queue) = mpsc::channel(QUEUE);
-        let counters = Arc::<Counters>::default();
-        let live = Live {
-            events: broadcast::Sender::new(LIVE),
-            incidents: broadcast::Sender::new(LIVE),
-        };
-        let mut thread = Thread {
-            database,
-            placed: HashMap::new(),
-            counters: Arc::clone(&counters),
-            live: live.clone(),
-            warned: None,
-        };
+        let mut thread = Thread::new(database, LIVE);
+        let (counters, live) = (Arc::clone(&thread.counters), thread.live.clone());
         thread::Builder::new()
             .name("gtrace-head-db".to_owned())
             .spawn(move || thread.run(queue))?;
@@ -185,6 +183,16 @@ struct Thread {
 }
 
 impl Thread {
+    fn new(database: Database, live: usize) -> Self {
+        Self {
+            database,
+            placed: HashMap::new(),
+            counters: Arc::default(),
+            live: Live::new(live),
+            warned: None,
+        }
+    }
+
     /// Places of GPUs are noted once a minute, and when one has changed: a state comes every 10 s.
     fn place_now(&mut self, state: &mut NewState) {
         let mut hasher = DefaultHasher::new();
@@ -326,10 +334,13 @@ mod tests {
     use super::*;
     use crate::db::{Place, Placed};
 
-    fn start() -> (tempfile::TempDir, Writer) {
-        let dir = tempfile::tempdir().unwrap();
-        let database = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
-        (dir, Writer::start(database).unwrap())
+    /// Has the thread write, and says which of it the database took.
+    fn taken<T>(thread: &mut Thread, all: &[T], write: &Write<Thread, T, ()>) -> Vec<bool> {
+        let (answers, mut answered): (Vec<_>, Vec<_>) =
+            all.iter().map(|_| oneshot::channel()).unzip();
+        thread.put(all, answers, write);
+        let taken = answered.iter_mut().map(|answer| answer.try_recv().unwrap());
+        taken.map(|answer| answer.is_ok()).collect()
     }
 
     #[test]
@@ -341,16 +352,7 @@ mod tests {
         let refuses = "CREATE TRIGGER refuse BEFORE INSERT ON placements WHEN NEW.host = 2 \
             BEGIN SELECT RAISE(ABORT, 'no'); END";
         connection.execute_batch(refuses).unwrap();
-        let mut thread = Thread {
-            database,
-            placed: HashMap::new(),
-            counters: Arc::default(),
-            live: Live {
-                events: broadcast::Sender::new(1),
-                incidents: broadcast::Sender::new(1),
-            },
-            warned: None,
-        };
+        let mut thread = Thread::new(database, 1);
         let state = |host| NewState {
             host,
             state: "{}".to_owned(),
@@ -370,14 +372,9 @@ mod tests {
                  VALUES (?1, 'h' || ?1, 0, x'00', 0, 0, 0, 0)";
             connection.execute(insert, [host]).unwrap();
         }
-        let (answers, mut answered): (Vec<_>, Vec<_>) = (1..4).map(|_| oneshot::channel()).unzip();
-        let states = [state(1), state(2), state(3)];
-        thread.put(&states, answers, &Thread::states);
-        let taken: Vec<bool> = answered
-            .iter_mut()
-            .map(|answer| answer.try_recv().unwrap().is_ok())
-            .collect();
-        assert_eq!(taken, [true, false, true]);
+        let states = [1, 2, 3].map(state);
+        let of_states = taken(&mut thread, &states, &Thread::states);
+        assert_eq!(of_states, [true, false, true]);
         // And frames of a session.
         let session = "INSERT INTO sessions VALUES (7, 's', '', 20, 0, NULL, '', NULL, ''); \
             CREATE TRIGGER refuse_frames BEFORE INSERT ON frames WHEN NEW.host = 2 \
@@ -388,18 +385,13 @@ mod tests {
             session: 7,
             frames: vec![(5, 0, "{}".to_owned())],
         });
-        let (answers, mut answered): (Vec<_>, Vec<_>) = (1..4).map(|_| oneshot::channel()).unzip();
-        thread.put(&frames, answers, &Thread::frames);
-        let taken = answered.iter_mut().map(|a| a.try_recv().unwrap().is_ok());
-        assert_eq!(taken.collect::<Vec<_>>(), [true, false, true]);
+        let of_frames = taken(&mut thread, &frames, &Thread::frames);
+        assert_eq!(of_frames, [true, false, true]);
     }
 
     #[test]
     fn a_large_record_is_not_kept_for_slow_readers() {
-        let live = Live {
-            events: broadcast::Sender::new(2),
-            incidents: broadcast::Sender::new(2),
-        };
+        let live = Live::new(2);
         let mut reader = live.events.subscribe();
         for length in [10, LIVE_BYTES] {
             let text = "x".repeat(length);
@@ -411,7 +403,9 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_of_the_thread_is_noticed() {
-        let (_dir, writer) = start();
+        let dir = tempfile::tempdir().unwrap();
+        let database = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
+        let writer = Writer::start(database).unwrap();
         assert!(writer.is_alive());
         let wrong = |_: &mut Database| -> Result<(), DbError> { std::panic::panic_any("wrong") };
         assert!(writer.write(wrong).await.is_err());

@@ -331,104 +331,49 @@ fn usage(host: usize, gpu: usize, at: Timestamp) -> GpuUsage {
     }
 }
 
-/// Name of a view, its address, and what is there once it is drawn.
+/// Views: name, address, and what is there once each is drawn: how many of which elements at least, and texts.
+const VIEWS: &str = "\
+overview|overview|96 a.cell; 7 a.cell.unhealthy|7 of 8 hosts of rack=r5
+hosts|hosts|96 table.hosts tbody tr|silent since
+incidents|incidents?since=24h|1 .timeline .band; 7 .timeline .point|
+incidents-open|incidents?since=15m&state=open|7 a.incident|
+incident|incidents/INCIDENT|1 .incident-page .timeline .point|Part of an outbreak; train@node9
+usage|usage|5 svg.shares|user/ada
+latency|latency|3 svg.spread|cuLaunchKernel
+latency-of-a-call|latency/RM_ALLOC?by=host|96 svg.spread|
+lemons|lemons|20 svg.interval; 1 tbody .mark.fatal|
+versions|versions|1 svg.ratio; 2 tbody tr|
+sessions|sessions|1 tbody tr|
+session|sessions/1|96 tbody tr|
+host|hosts/gpu-034|9 a.incident|NVIDIA H100
+";
+
 fn views(incident: &str) -> Vec<View> {
-    let rows = |selector: &str, least: usize| {
-        format!("document.querySelectorAll('{selector}').length >= {least}")
+    let of_row = |row: &'static str| {
+        let [view, address, elements, texts] = row.split('|').collect::<Vec<_>>()[..] else {
+            panic!("{row}");
+        };
+        let address = address.replace("INCIDENT", incident);
+        let kind = address.split(['/', '?']).next().unwrap();
+        let mut drawn = vec![format!(
+            "document.querySelector('main').dataset.view === '{kind}'"
+        )];
+        drawn.extend(elements.split("; ").map(|of| {
+            let (least, selector) = of.split_once(' ').unwrap();
+            format!("document.querySelectorAll('{selector}').length >= {least}")
+        }));
+        let text =
+            |text: &str| format!("document.querySelector('main').innerText.includes('{text}')");
+        drawn.extend(texts.split("; ").filter(|text| !text.is_empty()).map(text));
+        if view == "latency-of-a-call" {
+            // The slowest host comes first.
+            drawn
+                .push("document.querySelector('tbody code')?.textContent === 'gpu-034'".to_owned());
+        }
+        (view, format!("#/{address}"), drawn.join(" && "))
     };
-    let text = |text: &str| format!("document.querySelector('main').innerText.includes('{text}')");
-    let hosts = RACKS * OF_RACK;
-    let mut views = vec![
-        (
-            "overview",
-            "overview".to_owned(),
-            format!(
-                "{} && {} && {}",
-                rows("a.cell", hosts),
-                rows("a.cell.unhealthy", 7),
-                text("7 of 8 hosts of rack=r5")
-            ),
-        ),
-        (
-            "hosts",
-            "hosts".to_owned(),
-            format!(
-                "{} && {}",
-                rows("table.hosts tbody tr", hosts),
-                text("silent since")
-            ),
-        ),
-        (
-            "incidents",
-            "incidents?since=24h".to_owned(),
-            format!(
-                "{} && {}",
-                rows(".timeline .band", 1),
-                rows(".timeline .point", 7)
-            ),
-        ),
-        (
-            "incidents-open",
-            "incidents?since=15m&state=open".to_owned(),
-            rows("a.incident", 7),
-        ),
-        (
-            "incident",
-            format!("incidents/{incident}"),
-            format!(
-                "{} && {} && {}",
-                rows(".incident-page .timeline .point", 1),
-                text("Part of an outbreak"),
-                text("train@node9")
-            ),
-        ),
-        (
-            "usage",
-            "usage".to_owned(),
-            format!("{} && {}", rows("svg.shares", 5), text("user/ada")),
-        ),
-        (
-            "latency",
-            "latency".to_owned(),
-            format!("{} && {}", rows("svg.spread", 3), text("cuLaunchKernel")),
-        ),
-        (
-            "latency-of-a-call",
-            "latency/RM_ALLOC?by=host".to_owned(),
-            format!(
-                "{} && document.querySelector('tbody code')?.textContent === '{}'",
-                rows("svg.spread", hosts),
-                name(33)
-            ),
-        ),
-        (
-            "lemons",
-            "lemons".to_owned(),
-            format!(
-                "{} && {}",
-                rows("svg.interval", 20),
-                rows("tbody .mark.fatal", 1)
-            ),
-        ),
-        (
-            "versions",
-            "versions".to_owned(),
-            format!("{} && {}", rows("svg.ratio", 1), rows("tbody tr", 2)),
-        ),
-        ("sessions", "sessions".to_owned(), rows("tbody tr", 1)),
-        ("session", "sessions/1".to_owned(), rows("tbody tr", hosts)),
-        (
-            "host",
-            format!("hosts/{}", name(33)),
-            format!("{} && {}", rows("a.incident", 9), text("NVIDIA H100")),
-        ),
-    ];
-    for (_, address, drawn) in &mut views {
-        let view = address.split(['/', '?']).next().unwrap();
-        *drawn = format!("document.querySelector('main').dataset.view === '{view}' && {drawn}");
-        *address = format!("#/{address}");
-    }
-    views
+    assert_eq!((RACKS * OF_RACK, name(33).as_str()), (96, "gpu-034"));
+    VIEWS.lines().map(of_row).collect()
 }
 
 #[test]

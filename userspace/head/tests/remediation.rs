@@ -215,9 +215,9 @@ steps = ["slurm_drain", "reset_gpu", "return"]
     });
     site.lock().unwrap().endless = false;
 
-    // It reboots only once the host has said what it kept of the incident; meanwhile the host is out, and nobody else goes.
+    // It reboots only once the host has reported what it kept of the incident; meanwhile the host is out, and nobody else goes.
     let plan = until(&head, &agents, "a1", |plan| {
-        waits_for(plan, "reboot: the host has not yet said")
+        waits_for(plan, "reboot: the host has not yet reported")
     });
     assert!(plan.out);
     {
@@ -266,7 +266,7 @@ steps = ["slurm_drain", "reset_gpu", "return"]
     // The other host's turn: its job ends first; then somebody has the GPU open after all.
     until(&head, &agents, "a2", |plan| {
         waits_for(plan, "reset_gpu: Slurm has jobs on it (MIXED)")
-            || waits_for(plan, "reset_gpu: the host has not yet said")
+            || waits_for(plan, "reset_gpu: the host has not yet reported")
     });
     *actor2.user.lock().unwrap() = Some("python (process 7)".to_owned());
     let drained = std::fs::read_to_string(slurm("a2")).unwrap();
@@ -282,10 +282,10 @@ steps = ["slurm_drain", "reset_gpu", "return"]
     agents.wake();
     let plan = until(&head, &agents, "a2", |plan| plan.state == PlanState::Failed);
     assert!(plan.out);
-    let said = &plan.steps[1].said;
+    let reported = &plan.steps[1].reported;
     assert!(
-        said.as_ref().unwrap().contains("python (process 7)"),
-        "{said:?}"
+        reported.as_ref().unwrap().contains("python (process 7)"),
+        "{reported:?}"
     );
     assert_eq!(*actor2.done.lock().unwrap(), ["reset 0000:3b:00.0"]);
     // It stays out until somebody has looked, and takes it back.
@@ -307,8 +307,11 @@ steps = ["slurm_drain", "reset_gpu", "return"]
         })
     };
     std::fs::write(&policy, "mode = \"dri\"").unwrap();
-    let said = problem(true);
-    assert!(said.contains("what it said before goes on"), "{said}");
+    let unread = problem(true);
+    assert!(
+        unread.contains("the policy read before still applies"),
+        "{unread}"
+    );
     std::fs::write(&policy, text("act")).unwrap();
     problem(false);
     let audit: Vec<AuditLine> = head.client.get("/fleet/v1/audit").unwrap();

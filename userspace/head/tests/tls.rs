@@ -91,11 +91,6 @@ async fn stream(port: u16, files: &ClientFiles, path: &str, token: &str) -> Over
     stream
 }
 
-async fn to_end(mut stream: OverTls) {
-    let mut rest = Vec::new();
-    let _ = stream.read_to_end(&mut rest).await;
-}
-
 /// The status of an answer over TLS; `None` where the connection is refused.
 async fn status(port: u16, files: &ClientFiles, request: &str, token: Option<&str>) -> Option<u16> {
     let mut stream = connect(port, files).await?;
@@ -185,9 +180,11 @@ fn agents_and_people_of_other_hosts_have_credentials() {
         assert_eq!(ask(stop_session, Some(&reader)).await, Some(403));
         assert_ne!(ask(stop_session, Some(&operator)).await, Some(403));
         // A stream that is open ends with its credential.
-        let live = stream(port, &anonymous, "/fleet/v1/incidents/stream", &operator).await;
+        let mut live = stream(port, &anonymous, "/fleet/v1/incidents/stream", &operator).await;
         revoke_token(&credentials, "operator", Timestamp::now()).unwrap();
-        let ended = tokio::time::timeout(Duration::from_secs(30), to_end(live)).await;
+        let mut rest = Vec::new();
+        let ended = live.read_to_end(&mut rest);
+        let ended = tokio::time::timeout(Duration::from_secs(30), ended).await;
         assert!(ended.is_ok(), "the stream of a revoked credential goes on");
         let mut revoked = None;
         for _ in 0..50 {
@@ -251,12 +248,12 @@ fn a_postgresql_server_of_another_host_is_reached_over_tls_alone() {
     let (certificate, key) = authority.issue("server", 1, Dates::Good);
     let foreign_dir = tempfile::tempdir().unwrap();
     let foreign = Authority::new(foreign_dir.path());
-    let server = Postgres::start_secured(Secured {
+    let server = Postgres::start_as(Some(Secured {
         certificate,
         key,
         ca: authority.ca(),
         access: "hostssl template1 gtrace 127.0.0.1/32 trust\nhostssl postgres gtrace 127.0.0.1/32 cert\n",
-    });
+    }));
     let Some(server) = server else {
         return;
     };

@@ -99,23 +99,26 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
     }
     learned.fresh = true;
     reason.occurrences = reason.occurrences.saturating_add(more);
-    let newer = last > reason.last;
-    reason.last = reason.last.max(last);
     let new_boot = event
         .boot_id
         .as_ref()
         .filter(|boot| !reason.boots.contains(boot));
+    let newer = last > reason.last;
+    reason.last = match new_boot {
+        // What happens in it is newer than all before it, also where its clock is behind.
+        Some(_) => last,
+        None => reason.last.max(last),
+    };
     if let Some(boot) = new_boot {
         reason.boots.push(boot.clone());
         let surplus = reason.boots.len().saturating_sub(BOOTS);
         reason.boots.drain(..surplus);
     }
     let over = match (&reason.cleared, reason.status) {
-        (Some(cleared), ReasonStatus::Cleared) => match cleared.by {
+        // It is back after the reboot, though the record of that may be later than the event.
+        (Some(cleared), ReasonStatus::Cleared) if new_boot.is_none() => match cleared.by {
             // It was not quiet after all.
             Clearing::Quiet => !newer,
-            // It is back after the reboot, though the record of that may be later than the event.
-            Clearing::Reboot if new_boot.is_some() => false,
             // What is reported late happened before.
             _ => last <= cleared.time,
         },

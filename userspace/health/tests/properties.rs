@@ -485,6 +485,46 @@ fn what_comes_after_the_clock_was_set_back_is_newer_than_what_was_before() {
 }
 
 #[test]
+fn what_happens_after_a_reboot_is_newer_though_the_clock_is_behind() {
+    let of = |kind, choice| fault(kind, Severity::Warning, 62, 1, choice);
+    let (fault, down, up) = (
+        of(Kind::Xid, 1),
+        of(Kind::RdmaPort, 3),
+        of(Kind::RdmaPort, 1),
+    );
+    let port = HealthSubject::new(SubjectKind::Port, "mlx5_1/1");
+    let (gpu, day) = (subject(1), SignedDuration::from_hours(24));
+    let mut host = Host::new();
+    let happens = |host: &mut Host, op: &Op, time, boot: &str| {
+        host.append(Record::Event(Box::new(event(op, time, boot))));
+    };
+    let state = |host: &Host, subject: &HealthSubject| host.fold.subject(subject).unwrap().state;
+    let second = |n: i64| begin() + SignedDuration::from_secs(n);
+    let boot = |n: u32| Occasion::Boot {
+        boot: format!("boot-{n}"),
+    };
+    host.observe(begin(), boot(1));
+    happens(&mut host, &fault, second(10), "boot-1");
+    let reset = Occasion::GpuReset {
+        subject: gpu.clone(),
+    };
+    host.observe(second(20), reset);
+    happens(&mut host, &down, second(30), "boot-1");
+    happens(&mut host, &up, second(40), "boot-1");
+    assert_eq!(state(&host, &gpu), HealthState::Healthy);
+
+    // The battery of the clock is empty.
+    host.observe(begin() - day, boot(2));
+    happens(&mut host, &fault, second(5) - day, "boot-2");
+    assert_eq!(state(&host, &gpu), HealthState::Unhealthy);
+    happens(&mut host, &down, second(6) - day, "boot-2");
+    assert_eq!(state(&host, &port), HealthState::Unhealthy);
+    happens(&mut host, &up, second(7) - day, "boot-2");
+    assert_eq!(state(&host, &port), HealthState::Healthy);
+    assert_eq!(replay(&host.records).fold.snapshot(), host.fold.snapshot());
+}
+
+#[test]
 fn what_the_store_writes_by_itself_says_nothing_of_the_clock() {
     let of = |kind, second: i64, since_boot: u64| {
         let time = begin() + SignedDuration::from_secs(second);

@@ -4,6 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use gtrace_api::text::causes;
 use gtrace_event::{
     Event, EventId, HealthReport, Incident, IncidentId, Record, RecordId, Timestamp,
 };
@@ -24,18 +25,9 @@ pub struct ArchiveError {
     pub cause: StoreError,
 }
 
-fn failed(error: StoreError) -> ArchiveError {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    ArchiveError { text, cause: error }
+fn failed(cause: StoreError) -> ArchiveError {
+    let text = causes(&cause);
+    ArchiveError { text, cause }
 }
 
 impl Archive {
@@ -49,10 +41,6 @@ impl Archive {
     }
 
     /// Folded events, oldest first; the newest `limit` of those that match.
-    ///
-    /// # Errors
-    ///
-    /// [`ArchiveError`] where the store cannot be read.
     pub fn query(&self, query: &EventQuery) -> Result<Vec<Event>, ArchiveError> {
         let filter = query.filter();
         let Some(GpuSelector::Index(_)) = query.gpu else {
@@ -73,19 +61,11 @@ impl Archive {
     }
 
     /// One event with all its amendments; `None` where the store does not have it.
-    ///
-    /// # Errors
-    ///
-    /// [`ArchiveError`] where the store cannot be read.
     pub fn event(&self, id: EventId) -> Result<Option<Event>, ArchiveError> {
         self.0.event(id).map_err(failed)
     }
 
     /// The events `ids` with all their amendments, in this order, without those that the store does not have.
-    ///
-    /// # Errors
-    ///
-    /// [`ArchiveError`] where the store cannot be read.
     pub fn events(&self, ids: &[EventId]) -> Result<Vec<Event>, ArchiveError> {
         self.0.events(ids).map_err(failed)
     }
@@ -97,37 +77,22 @@ impl Archive {
     }
 
     /// Incidents that match, the one that began first at the front.
-    ///
-    /// # Errors
-    ///
-    /// [`ArchiveError`] where the store cannot be read.
     pub fn incidents(&self, filter: &IncidentFilter) -> Result<Vec<Incident>, ArchiveError> {
         self.0.incidents(filter).map_err(failed)
     }
 
     /// One incident; `None` where the store does not have it.
-    ///
-    /// # Errors
-    ///
-    /// [`ArchiveError`] where the store cannot be read.
     pub fn incident(&self, id: IncidentId) -> Result<Option<Incident>, ArchiveError> {
         self.0.incident(id).map_err(failed)
     }
 
-    /// The health of the host as its records have it: as of the newest, without what components see only now.
-    ///
-    /// # Errors
-    ///
-    /// [`ArchiveError`] where the store cannot be read; `None` where it has no record of health.
+    /// The health of the host as its records have it: as of the newest, without what components see only now. `None` where it has no
+    /// record of health.
     pub fn health(&self) -> Result<Option<HealthReport>, ArchiveError> {
         gtrace_engine::health::report_of(&self.0).map_err(failed)
     }
 
     /// At most `limit` records with numbers above `seq`, in order.
-    ///
-    /// # Errors
-    ///
-    /// [`ArchiveError`] where the store cannot be read.
     pub fn records_after(
         &self,
         seq: u64,
@@ -149,19 +114,11 @@ impl Archive {
     }
 
     /// Number of the newest record; 0 in an empty store.
-    ///
-    /// # Errors
-    ///
-    /// [`ArchiveError`] where the store cannot be read.
     pub fn last_seq(&self) -> Result<u64, ArchiveError> {
         self.0.last_seq().map_err(failed)
     }
 
     /// Checks the checksum of every record.
-    ///
-    /// # Errors
-    ///
-    /// [`ArchiveError`] where the store cannot be read.
     pub fn verify(&self) -> Result<VerifyReport, ArchiveError> {
         self.0.verify().map_err(failed)
     }

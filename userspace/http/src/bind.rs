@@ -172,10 +172,6 @@ pub fn bind(config: &ApiConfig) -> Result<Bound, ApiError> {
 }
 
 /// As [`bind`], beside sockets that are there: each goes before what the configuration says of its kind.
-///
-/// # Errors
-///
-/// As [`bind`].
 pub fn bind_beside(config: &ApiConfig, inherited: Inherited) -> Result<Bound, ApiError> {
     let mut socket = config.socket.clone();
     let (unix, file) = match (inherited.unix, &config.socket) {

@@ -22,6 +22,7 @@ use gtrace_event::{
 };
 use jiff::SignedDuration;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::AppState;
 use super::handlers::health::known;
@@ -60,19 +61,6 @@ pub(super) async fn healthz(State(state): State<AppState>) -> Response {
     }
 }
 
-/// A component's part of an answer.
-#[derive(Debug, Serialize)]
-struct OfComponent<T: Serialize> {
-    component: &'static str,
-    #[serde(flatten)]
-    what: T,
-}
-
-#[derive(Debug, Serialize)]
-struct States {
-    states: Vec<StateOf>,
-}
-
 #[derive(Debug, Serialize)]
 struct StateOf {
     time: Timestamp,
@@ -94,15 +82,6 @@ struct Suggested {
 }
 
 #[derive(Debug, Serialize)]
-struct Events {
-    #[serde(rename = "startTime")]
-    start: Timestamp,
-    #[serde(rename = "endTime")]
-    end: Timestamp,
-    events: Vec<EventOf>,
-}
-
-#[derive(Debug, Serialize)]
 struct EventOf {
     component: &'static str,
     time: Timestamp,
@@ -113,11 +92,6 @@ struct EventOf {
 }
 
 #[derive(Debug, Serialize)]
-struct Metrics {
-    metrics: Vec<MetricOf>,
-}
-
-#[derive(Debug, Serialize)]
 struct MetricOf {
     unix_seconds: i64,
     name: &'static str,
@@ -125,15 +99,6 @@ struct MetricOf {
     labels: BTreeMap<&'static str, String>,
     /// GPUd's own older name of `name`, which its clients still read.
     metric_name: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct Info {
-    #[serde(rename = "startTime")]
-    start: Timestamp,
-    #[serde(rename = "endTime")]
-    end: Timestamp,
-    info: Parts,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -189,39 +154,47 @@ fn unix(name: &str, value: &str) -> Result<Timestamp, Problem> {
         })
 }
 
-async fn states(State(state): State<AppState>, pairs: Pairs) -> Result<Response, Problem> {
+async fn states(State(state): State<AppState>, pairs: Pairs) -> Result<Json<Vec<Value>>, Problem> {
     let wish = Wish::of(pairs, Timestamp::now())?;
     let sorted = by_component(states_of(&known(&state)?), |state| state.component);
-    let all = answer(sorted, &wish, |states| States { states });
-    Ok(Json(all).into_response())
+    Ok(answer(
+        sorted,
+        &wish,
+        |component, states| json!({ "component": component, "states": states }),
+    ))
 }
 
 async fn events(
     State(state): State<AppState>,
     Extension(peer): Extension<Peer>,
     pairs: Pairs,
-) -> Result<Response, Problem> {
+) -> Result<Json<Vec<Value>>, Problem> {
     let wish = Wish::of(pairs, Timestamp::now())?;
     let sorted = by_component(read_events(&state, peer, &wish).await?, |e| e.component);
     let (start, end) = (wish.start, wish.end);
-    let all = answer(sorted, &wish, |events| Events { start, end, events });
-    Ok(Json(all).into_response())
+    Ok(answer(
+        sorted,
+        &wish,
+        |component, events| json!({ "component": component, "startTime": start, "endTime": end, "events": events }),
+    ))
 }
 
-async fn metrics(State(state): State<AppState>, pairs: Pairs) -> Result<Response, Problem> {
+async fn metrics(State(state): State<AppState>, pairs: Pairs) -> Result<Json<Vec<Value>>, Problem> {
     let now = Timestamp::now();
     let wish = Wish::of(pairs, now)?;
-    let all = answer(read_metrics(&state, now), &wish, |metrics| Metrics {
-        metrics,
-    });
-    Ok(Json(all).into_response())
+    let sorted = read_metrics(&state, now);
+    Ok(answer(
+        sorted,
+        &wish,
+        |component, metrics| json!({ "component": component, "metrics": metrics }),
+    ))
 }
 
 async fn info(
     State(state): State<AppState>,
     Extension(peer): Extension<Peer>,
     pairs: Pairs,
-) -> Result<Response, Problem> {
+) -> Result<Json<Vec<Value>>, Problem> {
     let now = Timestamp::now();
     let wish = Wish::of(pairs, now)?;
     let mut parts: BTreeMap<&'static str, Parts> = BTreeMap::new();
@@ -235,8 +208,11 @@ async fn info(
         parts.entry(component).or_default().metrics = metrics;
     }
     let (start, end) = (wish.start, wish.end);
-    let all = answer(parts, &wish, |info| Info { start, end, info });
-    Ok(Json(all).into_response())
+    Ok(answer(
+        parts,
+        &wish,
+        |component, info| json!({ "component": component, "startTime": start, "endTime": end, "info": info }),
+    ))
 }
 
 async fn read_events(state: &AppState, peer: Peer, wish: &Wish) -> Result<Vec<EventOf>, Problem> {
@@ -282,18 +258,17 @@ fn by_component<T>(
     sorted
 }
 
-fn answer<T, U: Serialize>(
+fn answer<T>(
     sorted: BTreeMap<&'static str, T>,
     wish: &Wish,
-    make: impl Fn(T) -> U,
-) -> Vec<OfComponent<U>> {
+    make: impl Fn(&'static str, T) -> Value,
+) -> Json<Vec<Value>> {
     let wanted = sorted.into_iter().filter(|(name, _)| wish.wants(name));
-    wanted
-        .map(|(component, what)| OfComponent {
-            component,
-            what: make(what),
-        })
-        .collect()
+    Json(
+        wanted
+            .map(|(component, what)| make(component, what))
+            .collect(),
+    )
 }
 
 /// Each part of the host as states of GPUd's components: one for each reason, or one that says that all is well.

@@ -2,8 +2,9 @@
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
 
 use super::AppState;
 
@@ -11,25 +12,14 @@ use super::AppState;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const INDEX: &[u8] = include_bytes!("../page/index.html");
-const SCRIPT: &[u8] = include_bytes!("../page/app.js");
-const STYLE: &[u8] = include_bytes!("../page/app.css");
-const ICON: &[u8] = include_bytes!("../page/icon.svg");
+pub(super) const INDEX: &[u8] = include_bytes!("../page/index.html");
+pub(super) const SCRIPT: &[u8] = include_bytes!("../page/app.js");
+pub(super) const STYLE: &[u8] = include_bytes!("../page/app.css");
+pub(super) const ICON: &[u8] = include_bytes!("../page/icon.svg");
 
-pub(super) async fn index() -> Response {
-    file("text/html; charset=utf-8", Bytes::from_static(INDEX))
-}
-
-pub(super) async fn script() -> Response {
-    file("text/javascript; charset=utf-8", Bytes::from_static(SCRIPT))
-}
-
-pub(super) async fn style() -> Response {
-    file("text/css; charset=utf-8", Bytes::from_static(STYLE))
-}
-
-pub(super) async fn icon() -> Response {
-    file("image/svg+xml", Bytes::from_static(ICON))
+/// A file of the page.
+pub(super) fn asset(kind: &'static str, content: &'static [u8]) -> MethodRouter<AppState> {
+    get(move || async move { file(kind, Bytes::from_static(content)) })
 }
 
 /// Paths of all routes: the page asks for none that the daemon lacks.
@@ -38,22 +28,13 @@ pub(super) async fn routes(State(state): State<AppState>) -> Response {
 }
 
 fn file(kind: &'static str, content: Bytes) -> Response {
-    let headers: [(HeaderName, HeaderValue); 5] = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+    let headers = [
+        (header::CONTENT_TYPE, kind),
         // Another version of gtrace has other files under the same names.
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (
-            header::CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static(POLICY),
-        ),
-        (
-            header::X_CONTENT_TYPE_OPTIONS,
-            HeaderValue::from_static("nosniff"),
-        ),
-        (
-            header::REFERRER_POLICY,
-            HeaderValue::from_static("no-referrer"),
-        ),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
     ];
     (headers, content).into_response()
 }

@@ -400,15 +400,10 @@ fn parse_age(text: &str) -> Option<SignedDuration> {
 ///
 /// A message that says what is allowed.
 pub fn parse_provenance(text: &str) -> Result<Provenance, String> {
-    [
-        Provenance::Kernel,
-        Provenance::Userspace,
-        Provenance::Injected,
-        Provenance::Unknown,
-    ]
-    .into_iter()
-    .find(|p| p.name() == text)
-    .ok_or_else(|| format!("`{text}` is no provenance: use kernel, userspace, injected or unknown"))
+    let found = Provenance::ALL.into_iter().find(|p| p.name() == text);
+    found.ok_or_else(|| {
+        format!("`{text}` is no provenance: use kernel, userspace, injected or unknown")
+    })
 }
 
 fn parse_limit(text: &str) -> Result<usize, String> {

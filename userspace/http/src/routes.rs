@@ -193,13 +193,13 @@ routes! {
     read "/api/openapi.json" "This API as OpenAPI 3.1"
         Object => get(handlers::openapi_json);
     read "/" "The page for people"
-        File("text/html") => get(page::index);
+        File("text/html") => page::asset("text/html; charset=utf-8", page::INDEX);
     read "/page/app.js" "Its script"
-        File("text/javascript") => get(page::script);
+        File("text/javascript") => page::asset("text/javascript; charset=utf-8", page::SCRIPT);
     read "/page/app.css" "Its style sheet"
-        File("text/css") => get(page::style);
+        File("text/css") => page::asset("text/css; charset=utf-8", page::STYLE);
     read "/page/icon.svg" "Its icon"
-        File("image/svg+xml") => get(page::icon);
+        File("image/svg+xml") => page::asset("image/svg+xml", page::ICON);
     read "/page/routes.json" "The paths of this API, for the page"
         File("application/json") => get(page::routes);
 }

@@ -46,7 +46,6 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub(super) enum Subject {
     /// Events, their amendments and acknowledgements.
     Events,
-    /// Incidents.
     Incidents,
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gtrace_engine::hub::Hub;
-use gtrace_engine::supervise::{Pulse, Task, beat, names};
+use gtrace_engine::supervise::{Pulse, Task, Timer, beat, names};
 use tokio::sync::{Notify, watch};
 
 use crate::Bound;
@@ -47,6 +47,7 @@ async fn serve(bound: Bound, hub: Arc<Hub>, pulse: &Pulse) -> std::io::Result<()
     let woken = Arc::new(Notify::new());
     let wake = Arc::clone(&woken);
     pulse.wake_by(move || wake.notify_one());
+    let timer = Timer::new()?;
     loop {
         beat();
         if pulse.is_stopping() {
@@ -62,7 +63,7 @@ async fn serve(bound: Bound, hub: Arc<Hub>, pulse: &Pulse) -> std::io::Result<()
                 };
             }
             () = woken.notified() => {}
-            () = tokio::time::sleep(BEAT) => {}
+            over = timer.sleep(BEAT) => over?,
         }
     }
 }

@@ -107,7 +107,8 @@ fn feed(server: &Server) {
 fn expressions() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for name in ["executive.json", "on-call.json", "debug.json"] {
-        let text = fs::read_to_string(packaging().join("grafana").join(name)).unwrap();
+        let text =
+            fs::read_to_string(packaging().join("../xtask/src/dashboards").join(name)).unwrap();
         let dashboard: Value = serde_json::from_str(&text).unwrap();
         for panel in dashboard["panels"].as_array().unwrap() {
             for target in panel["targets"].as_array().into_iter().flatten() {

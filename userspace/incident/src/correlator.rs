@@ -347,16 +347,17 @@ impl Correlator {
         let mut gone = Vec::new();
         for (id, live) in &mut self.live {
             let is_ahead = |time: Timestamp| time.duration_since(now) > AHEAD;
-            if self.set.is_some() && is_ahead(live.last) {
-                // The clock was set back, or an event of before that has happened again since the tick before.
+            if is_ahead(live.last) {
+                // The clock was set back, perhaps before a restart, or an event of before that has happened again since the tick before.
                 live.last = now;
             }
             let stirred = live.stirred();
-            let since = match self.set {
-                Some(set) if is_ahead(stirred) => live.last.max(set),
-                Some(set) => stirred.max(set),
-                None => stirred,
+            let since = if is_ahead(stirred) {
+                live.last
+            } else {
+                stirred
             };
+            let since = self.set.map_or(since, |set| since.max(set));
             let quiet = now.duration_since(since).as_secs();
             let incident = &mut live.incident;
             if incident.state == IncidentState::Resolved {

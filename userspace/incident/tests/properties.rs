@@ -319,6 +319,27 @@ fn what_repeats_after_the_clock_was_set_back_is_not_quiet() {
 }
 
 #[test]
+fn what_an_earlier_run_had_of_a_clock_that_was_ahead_is_resolved_an_hour_after_the_start() {
+    let ahead = 400 * 86_400;
+    let fault = xid(13, ahead);
+    let opened = new_correlator().ingest(&fault).remove(0);
+    let mut reopened = opened.clone();
+    reopened.change_state(resolved_at(after(ahead + 10)));
+    let note = "not over".to_owned();
+    let open = StateChange::new(after(ahead + 20), IncidentState::Open, "me", note);
+    reopened.change_state(open);
+    for incident in [opened, reopened] {
+        let mut correlator = new_correlator();
+        correlator.adopt(incident, std::slice::from_ref(&fault));
+        assert!(correlator.tick(after(0)).is_empty());
+        assert!(correlator.tick(after(3599)).is_empty());
+        let resolved = correlator.tick(after(3600));
+        assert_eq!(resolved.len(), 1);
+        assert_eq!(resolved[0].state, IncidentState::Resolved);
+    }
+}
+
+#[test]
 fn an_incident_is_not_quiet_while_one_of_its_many_events_repeats() {
     let mut correlator = new_correlator();
     let events: Vec<Event> = (0..70).map(|second| xid(13, second)).collect();

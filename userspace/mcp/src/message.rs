@@ -85,20 +85,11 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) fn read(line: &[u8]) -> Result<Message, Problem> {
     let value: Value = serde_json::from_slice(line)
         .map_err(|error| Problem::new(PARSE_ERROR, format!("the line is no JSON: {error}")))?;
+    let invalid = |why: &str| Err(Problem::new(INVALID_REQUEST, why));
     let mut object = match value {
         Value::Object(object) => object,
-        Value::Array(_) => {
-            return Err(Problem::new(
-                INVALID_REQUEST,
-                "the protocol has no batches: send one object a line",
-            ));
-        }
-        _ => {
-            return Err(Problem::new(
-                INVALID_REQUEST,
-                "a message is a JSON object on one line",
-            ));
-        }
+        Value::Array(_) => return invalid("the protocol has no batches: send one object a line"),
+        _ => return invalid("a message is a JSON object on one line"),
     };
     let id = match object.remove("id") {
         None => None,
@@ -106,12 +97,7 @@ pub(crate) fn read(line: &[u8]) -> Result<Message, Problem> {
         Some(Value::Number(number)) if number.is_i64() || number.is_u64() => {
             Some(Value::Number(number))
         }
-        Some(_) => {
-            return Err(Problem::new(
-                INVALID_REQUEST,
-                "the id of a request is a string or an integer",
-            ));
-        }
+        Some(_) => return invalid("the id of a request is a string or an integer"),
     };
     request(object, id.clone()).map_err(|problem| Problem { id, ..problem })
 }

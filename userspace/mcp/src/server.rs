@@ -144,10 +144,7 @@ impl<'a> Server<'a> {
     }
 
     fn initialize(&mut self, params: &Map<String, Value>) -> Result<Value, Problem> {
-        let asked = params
-            .get("protocolVersion")
-            .and_then(Value::as_str)
-            .ok_or_else(|| Problem::params("`protocolVersion` has to be a string"))?;
+        let asked = text_of(params, "protocolVersion", "a string")?;
         self.initialized = true;
         // Who asks for another one gets the newest with a handshake, and leaves if that does not do.
         let known = EARLIER.into_iter().find(|version| *version == asked);
@@ -160,14 +157,10 @@ impl<'a> Server<'a> {
     }
 
     fn call(&self, params: &Map<String, Value>) -> Result<Map<String, Value>, Problem> {
-        let name = params
-            .get("name")
-            .and_then(Value::as_str)
-            .ok_or_else(|| Problem::params("`name` has to be the name of a tool"))?;
-        let tool = TOOLS
-            .iter()
-            .find(|tool| tool.name == name)
-            .ok_or_else(|| Problem::params(format!("there is no tool {}", quoted(name))))?;
+        let name = text_of(params, "name", "the name of a tool")?;
+        let tool = TOOLS.iter().find(|tool| tool.name == name);
+        let none = || Problem::params(format!("there is no tool {}", quoted(name)));
+        let tool = tool.ok_or_else(none)?;
         let arguments = match params.get("arguments") {
             None => json!({}),
             Some(arguments @ Value::Object(_)) => arguments.clone(),
@@ -195,10 +188,7 @@ impl<'a> Server<'a> {
     }
 
     fn read(&self, params: &Map<String, Value>) -> Result<Map<String, Value>, Problem> {
-        let uri = params
-            .get("uri")
-            .and_then(Value::as_str)
-            .ok_or_else(|| Problem::params("`uri` has to be the address of a resource"))?;
+        let uri = text_of(params, "uri", "the address of a resource")?;
         let none = |why: &str| Problem {
             data: Some(json!({ "uri": shown(uri) })),
             ..Problem::new(INVALID_PARAMS, why)
@@ -237,6 +227,12 @@ impl<'a> Server<'a> {
         }
         Value::Object(facts)
     }
+}
+
+/// A parameter that has to be there.
+fn text_of<'a>(params: &'a Map<String, Value>, name: &str, what: &str) -> Result<&'a str, Problem> {
+    let found = params.get(name).and_then(Value::as_str);
+    found.ok_or_else(|| Problem::params(format!("`{name}` has to be {what}")))
 }
 
 /// An explanation, at a length that fits.

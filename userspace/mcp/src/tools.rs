@@ -381,12 +381,12 @@ fn get_samples(source: &dyn Source, arguments: Value) -> Result<Found, Refusal> 
     );
     query.push(("limit", limit.to_string()));
     let mut found: SampleHistory = source.samples(&query)?;
-    for series in &mut found.series {
-        for durations in series
-            .points
-            .iter_mut()
-            .filter_map(|p| p.durations.as_mut())
-        {
+    for point in found
+        .series
+        .iter_mut()
+        .flat_map(|series| &mut series.points)
+    {
+        if let Some(durations) = &mut point.durations {
             durations.buckets.clear();
         }
     }

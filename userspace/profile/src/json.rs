@@ -124,10 +124,6 @@ pub enum ReadError {
 }
 
 /// Writes a profile; nothing is lost.
-///
-/// # Errors
-///
-/// Those of `out`.
 pub fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     let places: BTreeMap<&Arc<Key>, usize> = profile
         .rows

@@ -18,10 +18,6 @@ fn bounds() -> impl Iterator<Item = u64> {
 /// Writes a profile as OpenMetrics text 1.0. Families: `gtrace_profile_call_time_seconds` (histogram),
 /// `gtrace_profile_calls_total`, `gtrace_profile_errors_total`, `gtrace_profile_bytes_total`; labels
 /// `layer`, `part`, `function`, `pid`, `process`, and `host` and `gpu` where they are known.
-///
-/// # Errors
-///
-/// Those of `out`.
 pub fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     let rows: Vec<(String, &Counts)> = profile
         .rows
@@ -141,17 +137,10 @@ fn labels(key: &Key) -> String {
     labels.join(",")
 }
 
-fn escaped(value: &str) -> String {
-    let mut out = String::new();
-    for c in value.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '"' => out.push_str("\\\""),
-            '\n' => out.push_str("\\n"),
-            c => out.push(c),
-        }
-    }
-    out
+/// A label's value as the text formats of Prometheus want it.
+pub fn escaped(value: &str) -> String {
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+    value.replace('\n', "\\n")
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use gtrace_api::{Coverage, CudaCalls, CudaReport};
-
 use gtrace_api::text::clean;
+use gtrace_api::{Coverage, CudaCalls, CudaReport};
 use gtrace_profile::table::Order;
 use gtrace_profile::text::{bytes, duration};
+
+use crate::{first, more, width};
 
 /// The profile for a person. Writing to a String cannot fail.
 pub fn text(view: &CudaReport, order: Order, limit: usize) -> String {
@@ -35,30 +36,13 @@ fn calls(text: &mut String, view: &CudaReport, order: Order, limit: usize) {
         let _ = writeln!(text, "no CUDA calls in {:.1} s", view.seconds);
         return;
     }
-    let shown = match limit {
-        0 => &calls[..],
-        limit => &calls[..limit.min(calls.len())],
-    };
-    let width = |column: &dyn Fn(&CudaCalls) -> String, title: &str| {
-        let widths = shown.iter().map(|call| column(call).chars().count());
-        widths.max().unwrap_or(0).max(title.len())
-    };
-    let p = width(&CudaCalls::process, "PROCESS");
-    let f = width(&|call| clean(&call.function), "FUNCTION");
+    let shown = first(&calls, limit);
+    let p = width(shown, "PROCESS", |call| call.process());
+    let f = width(shown, "FUNCTION", |call| clean(&call.function));
     let _ = writeln!(
         text,
-        "{:<p$}  {:<f$}  {:>10} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9}",
-        "PROCESS",
-        "FUNCTION",
-        "CALLS",
-        "ERRORS",
-        "p50",
-        "p90",
-        "p99",
-        "p99.9",
-        "MAX",
-        "TOTAL",
-        "BYTES"
+        "{:<p$}  {:<f$}       CALLS  ERRORS      p50      p90      p99    p99.9      MAX     TOTAL     BYTES",
+        "PROCESS", "FUNCTION"
     );
     for call in shown {
         let moved = match call.bytes {
@@ -104,10 +88,7 @@ fn calls(text: &mut String, view: &CudaReport, order: Order, limit: usize) {
             );
         }
     }
-    if shown.len() < calls.len() {
-        let more = calls.len() - shown.len();
-        let _ = writeln!(text, "{more} more rows: --limit 0 shows all");
-    }
+    more(text, shown.len(), calls.len());
 }
 
 fn memory(text: &mut String, view: &CudaReport) {
@@ -285,14 +266,8 @@ mod tests {
 
     #[test]
     fn no_share_is_minus_zero() {
-        let cost = CudaCost {
-            share: Some(-0.0),
-            ..CudaCost::default()
-        };
-        let view = CudaReport {
-            cost,
-            ..CudaReport::default()
-        };
+        let mut view = CudaReport::default();
+        view.cost.share = Some(-0.0);
         let text = text(&view, Order::Time, 40);
         assert!(text.contains("about 0.00 %"), "{text}");
     }

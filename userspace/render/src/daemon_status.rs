@@ -31,28 +31,17 @@ pub fn running(status: &Status, events: &[Event], style: &Style, now: Timestamp)
             "          PAUSED: every probe is detached; `gtrace resume` attaches them"
         );
     }
-    let store = status
-        .store_problem
-        .as_deref()
-        .map(|p| format!("PROBLEM: {}", clean(p)));
+    let problem = status.store_problem.as_deref();
+    let problem = problem.map(|p| format!(", PROBLEM: {}", clean(p)));
     let file = status.store.as_deref();
     let file = file.map(|file| format!("{}, ", clean(&file.to_string_lossy())));
-    let _ = writeln!(
-        text,
-        "store     {}{last_seq} records{}",
-        file.unwrap_or_default(),
-        store.map(|s| format!(", {s}")).unwrap_or_default()
-    );
-    let open: Vec<String> = status
-        .events
-        .iter()
-        .filter(|(_, n)| **n > 0)
-        .map(|(s, n)| format!("{n} {}", clean(s)))
-        .collect();
-    let open = if open.is_empty() {
-        "none".to_owned()
-    } else {
-        open.join(", ")
+    let (file, problem) = (file.unwrap_or_default(), problem.unwrap_or_default());
+    let _ = writeln!(text, "store     {file}{last_seq} records{problem}");
+    let open = status.events.iter().filter(|(_, n)| **n > 0);
+    let open: Vec<String> = open.map(|(s, n)| format!("{n} {}", clean(s))).collect();
+    let open = match open.is_empty() {
+        true => "none".to_owned(),
+        false => open.join(", "),
     };
     let _ = writeln!(text, "open      {open} since start");
     let apart = status.open_apart();
@@ -60,19 +49,11 @@ pub fn running(status: &Status, events: &[Event], style: &Style, now: Timestamp)
         let _ = writeln!(text, "          besides: {}", clean(&apart.join(", ")));
     }
     if !status.gpu_processes.is_empty() {
-        let users: Vec<String> = status
-            .gpu_processes
-            .iter()
-            .map(|p| {
-                format!(
-                    "{} {} ({})",
-                    p.pid,
-                    clean(&p.comm),
-                    clean(&p.devices.join(" "))
-                )
-            })
-            .collect();
-        let _ = writeln!(text, "users     {}", users.join(", "));
+        let users = status.gpu_processes.iter().map(|p| {
+            let (comm, devices) = (clean(&p.comm), clean(&p.devices.join(" ")));
+            format!("{} {comm} ({devices})", p.pid)
+        });
+        let _ = writeln!(text, "users     {}", users.collect::<Vec<_>>().join(", "));
     }
     let _ = writeln!(text, "host      {}", health_of_host(status));
     let own = &status.footprint;

@@ -8,6 +8,8 @@ use gtrace_api::text::clean;
 use gtrace_profile::table::Order;
 use gtrace_profile::text::duration;
 
+use crate::{first, more, width};
+
 /// Sorts rows, the largest first.
 pub fn sort(calls: &mut [CallStats], by: Order) {
     calls.sort_by_key(|call| {
@@ -23,38 +25,19 @@ pub fn sort(calls: &mut [CallStats], by: Order) {
 
 /// A table of the first rows; `limit` 0 shows all.
 pub fn table(calls: &[CallStats], limit: usize) -> String {
-    let shown = match limit {
-        0 => calls,
-        limit => &calls[..limit.min(calls.len())],
-    };
+    let shown = first(calls, limit);
     let process = |call: &CallStats| format!("{} {}", call.pid, clean(&call.comm));
-    let width = |column: &dyn Fn(&CallStats) -> String, title: &str| {
-        let widths = shown.iter().map(|call| column(call).chars().count());
-        widths.max().unwrap_or(0).max(title.len())
-    };
     let label = |call: &CallStats| clean(&call.label());
     let device = |call: &CallStats| clean(&call.device);
-    let (p, d, l) = (
-        width(&process, "PROCESS"),
-        width(&device, "DEVICE"),
-        width(&label, "CALL"),
-    );
+    let p = width(shown, "PROCESS", process);
+    let d = width(shown, "DEVICE", device);
+    let l = width(shown, "CALL", label);
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{:<p$}  {:<d$}  {:<l$}  {:>9} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9}",
-        "PROCESS",
-        "DEVICE",
-        "CALL",
-        "CALLS",
-        "FAILED",
-        "p50",
-        "p90",
-        "p99",
-        "p99.9",
-        "MAX",
-        "TOTAL"
+        "{:<p$}  {:<d$}  {:<l$}      CALLS  FAILED      p50      p90      p99    p99.9      MAX     TOTAL",
+        "PROCESS", "DEVICE", "CALL"
     );
     for call in shown {
         let _ = writeln!(
@@ -77,10 +60,7 @@ pub fn table(calls: &[CallStats], limit: usize) -> String {
             let _ = writeln!(text, "{:<p$}  {:<d$}    {name} x {}", "", "", failure.count);
         }
     }
-    if shown.len() < calls.len() {
-        let more = calls.len() - shown.len();
-        let _ = writeln!(text, "{more} more rows: --limit 0 shows all");
-    }
+    more(&mut text, shown.len(), calls.len());
     text
 }
 

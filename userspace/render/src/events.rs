@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{
     Ack, Amendment, Detail, Event, Gpu, Incident, Kind, Process, Provenance, Severity, Timestamp,
-    Witness, WitnessName,
+    Variant, Witness, WitnessName,
 };
 use jiff::tz::TimeZone;
 
@@ -224,31 +224,27 @@ pub fn event_whole(whole: &EventWhole<'_>, style: &Style, now: Timestamp) -> Str
     for (label, text) in whole.more {
         block.part(label, Some(text.clone()));
     }
-    let mut label = "incident";
-    match whole.incident {
-        Some(incident) => {
-            block.part(
-                label,
-                Some(format!(
-                    "{}  {}, {}: {}",
-                    incident.id,
-                    incident.class,
-                    incident.state,
-                    clean(&incident.title)
-                )),
-            );
-            block.part("", Some(format!("gtrace incidents show {}", incident.id)));
-        }
+    let incident = match whole.incident {
+        Some(Incident {
+            id,
+            class,
+            state,
+            title,
+            ..
+        }) => vec![
+            format!("{id}  {class}, {state}: {}", clean(title)),
+            format!("gtrace incidents show {id}"),
+        ],
         // An incident lists its first events, and the newest incidents were searched.
-        None => block.part(label, Some("none of the newest names it".to_owned())),
-    }
-    label = "detail";
-    for (name, value) in details(event) {
-        block.part(label, Some(format!("{name} = {value}")));
-        label = "";
-    }
-    label = "host";
-    for part in [
+        None => vec!["none of the newest names it".to_owned()],
+    };
+    block.list("incident", incident);
+    let details = details(event).into_iter();
+    block.list(
+        "detail",
+        details.map(|(name, value)| format!("{name} = {value}")),
+    );
+    let host = [
         event.host.as_deref().map(clean),
         event
             .boot_id
@@ -261,20 +257,13 @@ pub fn event_whole(whole: &EventWhole<'_>, style: &Style, now: Timestamp) -> Str
                 ns % 1_000_000_000
             )
         }),
-    ]
-    .into_iter()
-    .flatten()
-    {
-        block.part(label, Some(part));
-        label = "";
-    }
-    label = "witness";
-    for witness in &event.witnesses {
-        let first = style.time(witness.first_time);
-        let text = format!("{}, {} times, first {first}", witness.source, witness.count);
-        block.part(label, Some(text));
-        label = "";
-    }
+    ];
+    block.list("host", host.into_iter().flatten());
+    let witness = |of: &Witness| {
+        let first = style.time(of.first_time);
+        format!("{}, {} times, first {first}", of.source, of.count)
+    };
+    block.list("witness", event.witnesses.iter().map(witness));
     let changes = match event.revision {
         0 => "unchanged since it was seen first".to_owned(),
         revision => format!("revision {revision}"),
@@ -318,15 +307,9 @@ fn known(block: &mut Block<'_>, event: &Event, now: Timestamp) {
             Some(format!("{}{}", event.repeats, newest.unwrap_or_default())),
         );
     }
-    let mut lines = event.message.lines();
-    block.part("message", lines.next().map(clean));
-    for line in lines {
-        block.part("", Some(clean(line)));
-    }
-    for (at, variant) in event.variants.iter().enumerate() {
-        let name = if at == 0 { "variants" } else { "" };
-        block.part(name, variant.message.lines().next().map(clean));
-    }
+    block.list("message", event.message.lines().map(clean));
+    let variant = |of: &Variant| clean(of.message.lines().next().unwrap_or_default());
+    block.list("variants", event.variants.iter().map(variant));
     if let Some(advice) = &event.advice {
         block.part("meaning", advice.meaning.as_deref().map(clean));
         block.steps("to do", &advice.vendor);
@@ -497,11 +480,19 @@ impl Block<'_> {
         }
     }
 
-    pub(crate) fn steps(&mut self, label: &str, steps: &[String]) {
-        for (index, step) in steps.iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            self.part(label, Some(format!("{}. {}", index + 1, clean(step))));
+    /// Parts below each other, of which the first has the label.
+    pub(crate) fn list(&mut self, label: &str, items: impl IntoIterator<Item = String>) {
+        for (index, item) in items.into_iter().enumerate() {
+            self.part(if index == 0 { label } else { "" }, Some(item));
         }
+    }
+
+    pub(crate) fn steps(&mut self, label: &str, steps: &[String]) {
+        let numbered = (1..).zip(steps);
+        self.list(
+            label,
+            numbered.map(|(n, step)| format!("{n}. {}", clean(step))),
+        );
     }
 }
 

@@ -1,5 +1,4 @@
-use gtrace_event::{Action, Advice, Occurrence, Variant, Witness, WitnessName};
-use gtrace_profile::text::duration;
+use gtrace_event::{Action, Advice, Occurrence};
 
 use super::*;
 
@@ -184,19 +183,6 @@ fn colours_are_only_used_where_wanted() {
     };
     assert!(event(&full(), &coloured, now).contains("\x1b[1;37;41mFATAL\x1b[0m"));
     assert!(!event(&full(), &Style::plain(), now).contains('\x1b'));
-}
-
-#[test]
-fn times_have_three_digits_and_a_unit() {
-    for (ns, text) in [
-        (950, "950ns"),
-        (1_250, "1.25us"),
-        (30_100_000, "30.1ms"),
-        (2_000_000_000, "2.00s"),
-        (125_000_000_000, "125s"),
-    ] {
-        assert_eq!(duration(ns), text);
-    }
 }
 
 #[test]

@@ -39,29 +39,19 @@ pub fn incident(incident: &Incident, events: &[Event], style: &Style, now: Times
     );
     block.part("state", Some(state(incident, style)));
     if incident.history.len() > 1 {
-        let mut label = "history";
-        for change in &incident.history {
-            block.part(label, Some(changed(change, style)));
-            label = "";
-        }
+        let history = incident.history.iter();
+        block.list("history", history.map(|change| changed(change, style)));
     }
     affected(&mut block, incident);
     let known: BTreeMap<EventId, &Event> = events.iter().map(|event| (event.id, event)).collect();
-    let mut label = "events";
-    for id in &incident.events {
-        let text = match known.get(id) {
-            Some(event) => line(event, style),
-            None => format!("{id} (no longer in the store)"),
-        };
-        block.part(label, Some(text));
-        label = "";
-    }
-    let more = incident
-        .event_count
-        .saturating_sub(incident.events.len() as u64);
-    if more > 0 {
-        block.part(label, Some(format!("and {more} more")));
-    }
+    let shown = incident.events.iter().map(|id| match known.get(id) {
+        Some(event) => line(event, style),
+        None => format!("{id} (no longer in the store)"),
+    });
+    let listed = incident.events.len() as u64;
+    let more = incident.event_count.saturating_sub(listed);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    block.list("events", shown.chain(more));
     chain(&mut block, incident, &known);
     if let Some(advice) = &incident.advice {
         block.part("meaning", advice.meaning.as_deref().map(clean));
@@ -80,12 +70,9 @@ pub fn incident(incident: &Incident, events: &[Event], style: &Style, now: Times
         let report = format!("gtrace report --incident {}", incident.id);
         block.part("", Some(report));
     }
-    let mut label = "missing";
-    for missing in &incident.missing {
-        let text = format!("{}: {}", clean(&missing.what), clean(&missing.why));
-        block.part(label, Some(text));
-        label = "";
-    }
+    let missing = incident.missing.iter();
+    let missing = missing.map(|of| format!("{}: {}", clean(&of.what), clean(&of.why)));
+    block.list("missing", missing);
     block.part("id", Some(incident.id.to_string()));
     block.end()
 }
@@ -137,20 +124,11 @@ fn changed(change: &StateChange, style: &Style) -> String {
 
 fn affected(block: &mut Block<'_>, incident: &Incident) {
     let affected = &incident.affected;
-    list(block, "gpus", affected.gpus.iter().map(gpu));
-    list(block, "process", affected.processes.iter().map(process));
-    list(block, "jobs", affected.jobs.iter().map(|job| clean(job)));
-    list(
-        block,
-        "clients",
-        affected.remote_clients.iter().map(|client| clean(client)),
-    );
-}
-
-fn list(block: &mut Block<'_>, label: &str, items: impl Iterator<Item = String>) {
-    for (at, item) in items.enumerate() {
-        block.part(if at == 0 { label } else { "" }, Some(item));
-    }
+    block.list("gpus", affected.gpus.iter().map(gpu));
+    block.list("process", affected.processes.iter().map(process));
+    block.list("jobs", affected.jobs.iter().map(|job| clean(job)));
+    let clients = affected.remote_clients.iter();
+    block.list("clients", clients.map(|client| clean(client)));
 }
 
 fn chain(block: &mut Block<'_>, incident: &Incident, known: &BTreeMap<EventId, &Event>) {
@@ -170,7 +148,7 @@ fn chain(block: &mut Block<'_>, incident: &Incident, known: &BTreeMap<EventId, &
             link.confidence
         )
     });
-    list(block, "cause", links);
+    block.list("cause", links);
 }
 
 #[cfg(test)]

@@ -8,10 +8,6 @@ use crate::{Material, ReportError};
 const END: [u8; 1024] = [0; 1024];
 
 /// Makes the bundle.
-///
-/// # Errors
-///
-/// [`ReportError`].
 pub(crate) fn write(material: &Material, redacted: bool) -> Result<Vec<u8>, ReportError> {
     let directory = material.file_stem();
     let entry = |name: &str, bytes: &[u8]| -> Result<Vec<u8>, ReportError> {

@@ -88,19 +88,11 @@ impl Report {
     }
 
     /// The page, at most [`PAGE_MAX`] bytes: parts that it has no room for are named in it and left out.
-    ///
-    /// # Errors
-    ///
-    /// [`ReportError`].
     pub fn html(&self) -> Result<Vec<u8>, ReportError> {
         page::write(&self.material, self.redacted)
     }
 
     /// The bundle: every part in a `.tar.zst`.
-    ///
-    /// # Errors
-    ///
-    /// [`ReportError`].
     pub fn bundle(&self) -> Result<Vec<u8>, ReportError> {
         bundle::write(&self.material, self.redacted)
     }

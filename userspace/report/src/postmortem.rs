@@ -38,8 +38,7 @@ macro_rules! line {
 }
 
 fn head(out: &mut String, material: &Material) {
-    line!(out, "# Postmortem: {}", code(&words::title(material)));
-    line!(out);
+    line!(out, "# Postmortem: {}\n", code(&words::title(material)));
     if material.is_drill() {
         line!(
             out,
@@ -67,16 +66,13 @@ fn head(out: &mut String, material: &Material) {
         "| Status of this document | draft by {} |",
         material.generator
     );
-    line!(out, "| Authors | {TO_WRITE} |");
-    line!(out);
+    line!(out, "| Authors | {TO_WRITE} |\n");
 }
 
 fn impact(out: &mut String, material: &Material) {
-    line!(out, "## Impact");
-    line!(out);
+    line!(out, "## Impact\n");
     if let Some(span) = material.span() {
-        line!(out, "Events were seen over {}.", words::length(span));
-        line!(out);
+        line!(out, "Events were seen over {}.\n", words::length(span));
     }
     for (kind, which) in words::affected(material) {
         line!(out, "* {kind}:");
@@ -84,13 +80,11 @@ fn impact(out: &mut String, material: &Material) {
             line!(out, "  * {}", code(&one));
         }
     }
-    line!(out, "* Work that was lost, users who noticed: {TO_WRITE}");
-    line!(out);
+    line!(out, "* Work that was lost, users who noticed: {TO_WRITE}\n");
 }
 
 fn timeline(out: &mut String, material: &Material) {
-    line!(out, "## Timeline (UTC)");
-    line!(out);
+    line!(out, "## Timeline (UTC)\n");
     let shown = material.most_relevant(TIMELINE_MAX);
     for event in &shown {
         let notes = words::origin(event).map(str::to_owned).into_iter();
@@ -137,8 +131,7 @@ fn timeline(out: &mut String, material: &Material) {
 }
 
 fn detection(out: &mut String, material: &Material) {
-    line!(out, "## Detection");
-    line!(out);
+    line!(out, "## Detection\n");
     let first = material.subject().min_by_key(|event| event.time);
     if let Some(event) = first {
         let witnesses: Vec<&str> = event.witnesses.iter().map(|w| w.source.name()).collect();
@@ -153,13 +146,11 @@ fn detection(out: &mut String, material: &Material) {
         line!(out, "No event is recorded.");
     }
     line!(out);
-    line!(out, "Who noticed, and how long it took: {TO_WRITE}");
-    line!(out);
+    line!(out, "Who noticed, and how long it took: {TO_WRITE}\n");
 }
 
 fn cause(out: &mut String, material: &Material) {
-    line!(out, "## Root cause");
-    line!(out);
+    line!(out, "## Root cause\n");
     let chain = material
         .incident
         .iter()
@@ -196,13 +187,11 @@ fn cause(out: &mut String, material: &Material) {
         line!(out, "What the most severe event means: {}", code(meaning));
     }
     line!(out);
-    line!(out, "Confirmed by a person: {TO_WRITE}");
-    line!(out);
+    line!(out, "Confirmed by a person: {TO_WRITE}\n");
 }
 
 fn contributing(out: &mut String, material: &Material) {
-    line!(out, "## Contributing factors");
-    line!(out);
+    line!(out, "## Contributing factors\n");
     let shifts = shift::since_before(&material.latency, Phase::During);
     for shift in shifts.iter().filter(|shift| shift.slower) {
         line!(
@@ -224,17 +213,14 @@ fn contributing(out: &mut String, material: &Material) {
             code(&loss.why)
         );
     }
-    line!(out, "* {TO_WRITE}");
-    line!(out);
+    line!(out, "* {TO_WRITE}\n");
     line!(out, "## What went well");
     line!(out);
-    line!(out, "* {TO_WRITE}");
-    line!(out);
+    line!(out, "* {TO_WRITE}\n");
 }
 
 fn actions(out: &mut String, material: &Material) {
-    line!(out, "## Action items");
-    line!(out);
+    line!(out, "## Action items\n");
     line!(out, "| What | Source | Owner | Due |");
     line!(out, "|---|---|---|---|");
     if let Some(advice) = words::advice(material) {

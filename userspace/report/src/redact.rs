@@ -15,49 +15,20 @@ use crate::material::{Material, missing};
 use crate::{ReportError, chain};
 
 /// Fields whose texts are words of gtrace, ids, times or hashes. Whatever is not listed is searched for names.
-const FIXED: [&str; 35] = [
-    "action",
-    "class",
-    "closed",
-    "confidence",
-    "end",
-    "events",
-    "first_time",
-    "from",
-    "generator",
-    "gpu",
-    "gpus_below",
-    "hash",
-    "hotplug",
-    "id",
-    "kind",
-    "last_time",
-    "layer",
-    "limited_by",
-    "made",
-    "metric",
-    "opened",
-    "part",
-    "pci",
-    "pci_device",
-    "port_change",
-    "provenance",
-    "removal",
-    "removed_up_to",
-    "severity",
-    "sha256",
-    "source",
-    "start",
-    "state",
-    "time",
-    "to",
-];
+const FIXED: &str = "\
+    action class closed confidence end events first_time from generator gpu gpus_below hash hotplug id kind \
+    last_time layer limited_by made metric opened part pci pci_device port_change provenance removal removed_up_to \
+    severity sha256 source start state time to";
+
+/// Whether texts of a field are not searched for names.
+fn is_fixed(field: Option<&str>) -> bool {
+    field.is_some_and(|field| FIXED.split(' ').any(|fixed| fixed == field))
+}
 
 gtrace_event::shown_enum! {
     /// What a name names.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub(crate) enum Category {
-        /// A host.
         Host = "host",
         /// A machine's or a boot's id.
         Machine = "machine",
@@ -65,11 +36,8 @@ gtrace_event::shown_enum! {
         User = "user",
         /// A path or the address of a page.
         Path = "path",
-        /// A process.
         Process = "process",
-        /// A container.
         Container = "container",
-        /// A job.
         Job = "job",
         /// A client of a remote GPU.
         Client = "client",
@@ -124,8 +92,17 @@ pub(crate) fn redact(material: &Material) -> Result<Redacted, ReportError> {
         .collect();
     let mut value = serde_json::to_value(&material)?;
     let mut names = Names::default();
-    names.fields(None, &value);
-    names.texts(None, &value);
+    // Names in a field of their own, then those within texts.
+    texts(None, &value, &mut |field, text| {
+        if let Some(category) = field.and_then(Category::of_field) {
+            names.add(text, category);
+        }
+    });
+    texts(None, &value, &mut |field, text| {
+        if !is_fixed(field) {
+            scan::names(text, &mut |name, category| names.add(name, category));
+        }
+    });
     let pseudonyms = names.pseudonyms();
     let replacer = Replacer::new(&pseudonyms)?;
     replacer.value(None, &mut value);
@@ -188,6 +165,18 @@ fn leave_out(material: &mut Material) {
     material.traces.clear();
 }
 
+/// Gives each text and the name of its field.
+fn texts(field: Option<&str>, value: &Value, take: &mut impl FnMut(Option<&str>, &str)) {
+    match value {
+        Value::String(text) => take(field, text),
+        Value::Array(items) => items.iter().for_each(|item| texts(field, item, take)),
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(name, value)| texts(Some(name), value, take)),
+        _ => {}
+    }
+}
+
 /// Originals, in the order in which they appear.
 #[derive(Default)]
 struct Names {
@@ -205,38 +194,6 @@ impl Names {
         }
         self.found.insert(original.to_owned(), category);
         self.order.push(original.to_owned());
-    }
-
-    /// Names that stand in a field of their own.
-    fn fields(&mut self, field: Option<&str>, value: &Value) {
-        match value {
-            Value::String(text) => {
-                if let Some(category) = field.and_then(Category::of_field) {
-                    self.add(text, category);
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.fields(field, item)),
-            Value::Object(fields) => {
-                fields
-                    .iter()
-                    .for_each(|(name, value)| self.fields(Some(name), value));
-            }
-            _ => {}
-        }
-    }
-
-    /// Names within texts.
-    fn texts(&mut self, field: Option<&str>, value: &Value) {
-        match value {
-            Value::String(text) if field.is_none_or(|field| !FIXED.contains(&field)) => {
-                scan::names(text, &mut |name, category| self.add(name, category));
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.texts(field, item)),
-            Value::Object(fields) => fields
-                .iter()
-                .for_each(|(name, value)| self.texts(Some(name), value)),
-            _ => {}
-        }
     }
 
     fn pseudonyms(self) -> BTreeMap<String, String> {
@@ -299,7 +256,7 @@ impl Replacer {
 
     fn value(&self, field: Option<&str>, value: &mut Value) {
         match value {
-            Value::String(text) if field.is_none_or(|field| !FIXED.contains(&field)) => {
+            Value::String(text) if !is_fixed(field) => {
                 *text = self.text(text);
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(field, item)),

@@ -6,6 +6,8 @@
 
 use sha2::{Digest as _, Sha256};
 
+use crate::chain::hex;
+
 /// First line of every seal.
 const TITLE: &str = "gtrace-report seal 1\n";
 /// What HTML has around it.
@@ -47,10 +49,7 @@ pub(crate) enum SealError {
 
 /// SHA-256, hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|b| format!("{b:02x}"))
-        .collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// A file under construction.
@@ -118,10 +117,6 @@ pub(crate) enum Kind {
 }
 
 /// Reads the seal of a file.
-///
-/// # Errors
-///
-/// [`SealError`].
 pub(crate) fn read(bytes: &[u8]) -> Result<(Kind, Vec<Range>), SealError> {
     let title = bytes
         .windows(TITLE.len())

@@ -48,10 +48,6 @@ pub enum SignError {
 }
 
 /// Signs `bytes` with a private key in OpenSSH's format. The text is what belongs into `FILE.sig`.
-///
-/// # Errors
-///
-/// [`SignError`].
 pub fn sign(bytes: &[u8], key: &str) -> Result<String, SignError> {
     let key = PrivateKey::from_openssh(key).map_err(SignError::Key)?;
     if key.is_encrypted() {
@@ -67,10 +63,6 @@ pub fn sign(bytes: &[u8], key: &str) -> Result<String, SignError> {
 
 /// Checks a signature of `bytes` and gives the fingerprint of the key that made it. Whose key that is, only `wanted`
 /// can say: a public key as in `id_ed25519.pub`.
-///
-/// # Errors
-///
-/// [`SignError`].
 pub fn check(bytes: &[u8], signature: &str, wanted: Option<&str>) -> Result<String, SignError> {
     let signature = SshSig::from_pem(signature).map_err(SignError::Signature)?;
     let key = PublicKey::from(signature.public_key().clone());

@@ -19,20 +19,9 @@ use gtrace_report::{
 #[test]
 fn the_page_has_every_section_with_what_is_known() {
     let html = html(material());
-    for heading in [
-        "What to do now",
-        "Timeline",
-        "Cause chain",
-        "Latency",
-        "Samples",
-        "Slow and failed calls",
-        "Processes, containers, stacks",
-        "Events",
-        "Kernel log",
-        "Host and versions",
-        "Losses and gaps",
-        "Files",
-    ] {
+    let headings = "What to do now|Timeline|Cause chain|Latency|Samples|Slow and failed calls|\
+        Processes, containers, stacks|Events|Kernel log|Host and versions|Losses and gaps|Files";
+    for heading in headings.split('|') {
         assert!(
             html.contains(&format!("-title\">{heading}</h2>")),
             "{heading}"
@@ -63,15 +52,8 @@ fn the_page_has_every_section_with_what_is_known() {
     }
     // One heading of the first level, and none that skips one.
     assert_eq!(html.matches("<h1>").count(), 1);
-    for lane in [
-        "PCIe",
-        "Kernel log",
-        "GPU",
-        "Driver calls",
-        "CUDA calls",
-        "Processes",
-        "Remote clients: none",
-    ] {
+    let lanes = "PCIe|Kernel log|GPU|Driver calls|CUDA calls|Processes|Remote clients: none";
+    for lane in lanes.split('|') {
         assert!(html.contains(&format!(">{lane}</div>")), "{lane}");
     }
     let stem = Report::new(material()).file_stem();
@@ -231,21 +213,9 @@ fn both_kinds_of_file_have_the_same_parts_and_verify() {
             (41, 46, 6)
         );
     }
-    let names: Vec<&String> = html.files.keys().collect();
-    assert_eq!(
-        names,
-        [
-            "chain.jsonl",
-            "events.jsonl",
-            "histograms.hlog",
-            "kernel.log",
-            "manifest.json",
-            "postmortem.md",
-            "samples.csv",
-            "snapshot.txt",
-            "trace.pftrace",
-        ]
-    );
+    let names: Vec<&str> = html.files.keys().map(String::as_str).collect();
+    let wanted = "chain.jsonl events.jsonl histograms.hlog kernel.log manifest.json postmortem.md samples.csv snapshot.txt trace.pftrace";
+    assert_eq!(names.join(" "), wanted);
     let without = |mut files: BTreeMap<String, Vec<u8>>| {
         files.remove(MANIFEST);
         files
@@ -266,15 +236,8 @@ fn the_parts_are_read_by_their_own_readers() {
             _ => None,
         })
         .collect();
-    for lane in [
-        "PCIe",
-        "GPU",
-        "Processes",
-        "Driver calls",
-        "CUDA calls",
-        "Kernel log, all lines",
-        "Samples",
-    ] {
+    let lanes = "PCIe|GPU|Processes|Driver calls|CUDA calls|Kernel log, all lines|Samples";
+    for lane in lanes.split('|') {
         assert!(
             tracks.iter().any(|track| track == lane),
             "{lane} in {tracks:?}"
@@ -289,11 +252,8 @@ fn the_parts_are_read_by_their_own_readers() {
         "{seen:?}"
     );
     // One clock: the AER event is 4,000 s after boot, and so is what has no time since boot of its own.
-    let times: Vec<u64> = trace
-        .packet
-        .iter()
-        .filter_map(|packet| packet.timestamp)
-        .collect();
+    let packets = trace.packet.iter();
+    let times: Vec<u64> = packets.filter_map(|packet| packet.timestamp).collect();
     assert!(
         times.contains(&4_000_000_000_000) && times.contains(&4_000_008_000_000),
         "{:?}",
@@ -311,33 +271,18 @@ fn the_parts_are_read_by_their_own_readers() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert_eq!(
-        events,
-        material()
-            .events
-            .iter()
-            .zip(&events)
-            .map(|(e, f)| {
-                // Each call of `material` makes new ids.
-                let mut e = e.clone();
-                e.id = f.id;
-                e
-            })
-            .collect::<Vec<_>>()
-    );
+    let mut wanted = material().events;
+    for (one, read) in wanted.iter_mut().zip(&events) {
+        // Each call of `material` makes new ids.
+        one.id = read.id;
+    }
+    assert_eq!(events, wanted);
     let manifest: Manifest = serde_json::from_slice(&files[MANIFEST]).unwrap();
     assert_eq!(manifest.window, material().window);
     let postmortem = String::from_utf8(files["postmortem.md"].clone()).unwrap();
-    for heading in [
-        "## Impact",
-        "## Timeline (UTC)",
-        "## Detection",
-        "## Root cause",
-        "## Contributing factors",
-        "## What went well",
-        "## Action items",
-    ] {
-        assert!(postmortem.contains(heading), "{heading}");
+    let headings = "Impact|Timeline (UTC)|Detection|Root cause|Contributing factors|What went well|Action items";
+    for heading in headings.split('|') {
+        assert!(postmortem.contains(&format!("## {heading}")), "{heading}");
     }
 }
 

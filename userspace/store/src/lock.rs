@@ -7,12 +7,16 @@ use crate::StoreError;
 use crate::schema::beside;
 
 /// The right to write a store: an flock on `<store>.lock`, which the kernel releases however the
-/// process ends. The file holds the pid of the newest holder.
+/// process ends. The file holds the pid of the newest holder, and [`HAS_STORE`] once there was a store.
 pub(crate) struct WriterLock {
     file: File,
-    /// Whether somebody had it before.
-    pub(crate) was_held: bool,
+    path: PathBuf,
+    /// Whether there was a store before.
+    pub(crate) had_store: bool,
 }
+
+/// The second line of the file.
+const HAS_STORE: &str = "store";
 
 impl WriterLock {
     pub(crate) fn take(store: &Path) -> Result<Self, StoreError> {
@@ -30,23 +34,45 @@ impl WriterLock {
             Err(TryLockError::WouldBlock) => {
                 return Err(StoreError::Locked {
                     path: store.to_owned(),
-                    pid: content(&mut file).ok().and_then(|t| t.trim().parse().ok()),
+                    pid: content(&mut file).ok().and_then(|text| pid(&text)),
                 });
             }
             Err(TryLockError::Error(source)) => return Err(not_writable(&path, source)),
         }
-        let was_held = content(&mut file).is_ok_and(|pid| !pid.is_empty());
-        let mut lock = Self { file, was_held };
-        lock.write(&std::process::id().to_string())
-            .map_err(|source| full_or_not_writable(&path, source))?;
+        let had_store = content(&mut file).is_ok_and(|text| text.lines().nth(1) == Some(HAS_STORE));
+        let mut lock = Self {
+            file,
+            path,
+            had_store,
+        };
+        lock.write(had_store)?;
         Ok(lock)
     }
 
-    fn write(&mut self, text: &str) -> io::Result<()> {
-        self.file.set_len(0)?;
-        self.file.rewind()?;
-        writeln!(self.file, "{text}")
+    /// There is a store: from now on an empty file in its place is a damaged one.
+    pub(crate) fn note_store(&mut self) -> Result<(), StoreError> {
+        match self.had_store {
+            true => Ok(()),
+            false => self.write(true),
+        }
     }
+
+    fn write(&mut self, has_store: bool) -> Result<(), StoreError> {
+        let mut text = format!("{}\n", std::process::id());
+        if has_store {
+            text.push_str(HAS_STORE);
+            text.push('\n');
+        }
+        // In place, and then cut: a process that is killed in between leaves the second line.
+        let written = (self.file.rewind())
+            .and_then(|()| self.file.write_all(text.as_bytes()))
+            .and_then(|()| self.file.set_len(text.len() as u64));
+        written.map_err(|source| full_or_not_writable(&self.path, source))
+    }
+}
+
+fn pid(text: &str) -> Option<u32> {
+    text.lines().next()?.parse().ok()
 }
 
 impl Drop for WriterLock {

@@ -27,16 +27,32 @@ const WAL_BYTES: i64 = 8 << 20;
 /// A damaged store was found and moved aside; a new one was begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovedAside {
-    /// Where the damaged file is now, its `-wal` beside it.
+    /// Where the damaged file is now, its `-wal` beside it. Where the file was gone, only that is there.
     pub to: PathBuf,
     /// What was wrong with it.
     pub why: String,
 }
 
 impl MovedAside {
-    /// The file, unless somebody has removed it before.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        Some(self.to.as_path()).filter(|to| to.exists())
+    /// What is left of the store, unless somebody has removed it before: the file, or its WAL alone.
+    pub(crate) fn file(&self) -> Option<PathBuf> {
+        let wal = beside(&self.to, "-wal");
+        match length(&self.to) == 0 && length(&wal) > 0 {
+            true => Some(wal),
+            false => Some(self.to.clone()).filter(|to| to.exists()),
+        }
+    }
+
+    /// How that is read.
+    pub(crate) fn remedy(&self) -> String {
+        let to = self.to.display();
+        match self.file().is_none_or(|file| file == self.to) {
+            true => format!("sqlite3 {to} .dump reads what is left"),
+            false => format!(
+                "put the database that this write-ahead log belongs to at {to}, and sqlite3 {to} .dump reads both; without the \
+                 database sqlite3 deletes the log"
+            ),
+        }
     }
 }
 
@@ -44,11 +60,10 @@ impl std::fmt::Display for MovedAside {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "the store was damaged ({}): the file is now {}, and a new one was begun; \
-             `sqlite3 {} .dump` reads what is left",
+            "the store was damaged ({}): what is left of it is now {}, and a new one was begun; {}",
             self.why,
-            self.to.display(),
-            self.to.display()
+            self.file().unwrap_or_else(|| self.to.clone()).display(),
+            self.remedy()
         )
     }
 }
@@ -98,14 +113,13 @@ pub(crate) fn create_parent(path: &Path) -> Result<(), StoreError> {
 }
 
 fn open_or_create(path: &Path, had_store: bool, busy: Duration) -> Result<Opened, StoreError> {
-    let is_new = create_file(path)?;
-    if had_store && !is_new && fs::metadata(path).is_ok_and(|file| file.len() == 0) {
-        // SQLite would take it for a new one, and delete the WAL.
+    if let Some(why) = lost_content(path, had_store) {
         return Err(StoreError::Corrupt {
             path: path.to_owned(),
-            why: "the file is empty".to_owned(),
+            why: why.to_owned(),
         });
     }
+    let is_new = create_file(path)?;
     let opened = connect(path, busy);
     if is_new && opened.is_err() {
         // As on a full disk. The next start would find an empty file.
@@ -114,6 +128,24 @@ fn open_or_create(path: &Path, had_store: bool, busy: Duration) -> Result<Opened
         }
     }
     opened
+}
+
+/// How it shows that there was a store with content, if nothing is left but its WAL, or an empty file. SQLite would take that for
+/// a new database, and delete the WAL. It writes the file before the WAL, so that a new one has no WAL while it is empty.
+fn lost_content(path: &Path, had_store: bool) -> Option<&'static str> {
+    let has_wal = length(&beside(path, "-wal")) > 0;
+    match fs::metadata(path) {
+        Ok(file) if file.len() == 0 && (had_store || has_wal) => Some("the file is empty"),
+        Err(e) if e.kind() == io::ErrorKind::NotFound && has_wal => {
+            Some("the file is gone, and its write-ahead log is left")
+        }
+        _ => None,
+    }
+}
+
+/// Bytes of a file; 0 where there is none.
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |file| file.len())
 }
 
 fn connect(path: &Path, busy: Duration) -> Result<Opened, StoreError> {

@@ -49,7 +49,8 @@ impl Reader {
                     why: e.to_string(),
                 });
             }
-            Ok(found) if !found.is_dir() => {}
+            // SQLite would delete a WAL that lies beside an empty file, also where it only reads.
+            Ok(found) if !found.is_dir() && found.len() > 0 => {}
             _ => {
                 return Err(StoreError::Missing {
                     path: path.to_owned(),

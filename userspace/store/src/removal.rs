@@ -95,9 +95,8 @@ impl Removal {
         if let Some(moved) = &self.moved_aside {
             detail.source.reason = Some(moved.why.clone());
             if let Some(to) = moved.file() {
-                let to = to.display().to_string();
-                detail.source.remedy = Some(format!("sqlite3 {to} .dump reads what is left"));
-                detail.removal.moved_to = Some(to);
+                detail.source.remedy = Some(moved.remedy());
+                detail.removal.moved_to = Some(to.display().to_string());
             }
         }
         occurrence.message = self.message(ranges);

@@ -113,14 +113,15 @@ impl Store {
     /// [`StoreError::NotAStore`]; [`StoreError::NewerSchema`]; [`StoreError::Full`].
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
         create_parent(path)?;
-        let lock = WriterLock::take(path)?;
+        let mut lock = WriterLock::take(path)?;
         let Opened {
             conn,
             tip,
             file,
             moved_aside,
             unrecorded,
-        } = open_writer(path, lock.was_held, options.busy_timeout)?;
+        } = open_writer(path, lock.had_store, options.busy_timeout)?;
+        lock.note_store()?;
         Ok(Self {
             conn,
             _lock: lock,

@@ -280,6 +280,11 @@ impl Collector {
         self.processes.get(process).map(|process| &process.past)
     }
 
+    fn memories(&self, process: usize) -> impl Iterator<Item = &Memory> {
+        let all = self.memories.iter();
+        all.filter(move |memory| memory.process as usize == process)
+    }
+
     /// Takes the events of all threads; whether a ring was rather full.
     ///
     /// # Errors
@@ -327,16 +332,12 @@ impl Collector {
 
     /// What was counted in a process, by function; functions that were called.
     pub fn stats(&self, process: usize) -> Vec<(usize, Stats)> {
-        let memories = || {
-            let all = self.memories.iter();
-            all.filter(move |memory| memory.process as usize == process)
-        };
         let past = self.past(process).map(|past| &past.stats);
         (0..FUNCTIONS)
             .filter_map(|function| {
                 let known = past.and_then(|past| past.get(&function));
                 let mut stats = known.cloned().unwrap_or_default();
-                for memory in memories() {
+                for memory in self.memories(process) {
                     memory.mapped.add_to(function, &mut stats);
                 }
                 (stats.count() > 0).then_some((function, stats))
@@ -346,30 +347,28 @@ impl Collector {
 
     /// Events of a process for which a ring had no room.
     pub fn lost(&self, process: usize) -> u64 {
-        let memories = self.memories.iter();
-        let memories = memories.filter(|memory| memory.process as usize == process);
-        let lost: u64 = memories.map(|memory| memory.mapped.lost()).sum();
+        let lost: u64 = self
+            .memories(process)
+            .map(|memory| memory.mapped.lost())
+            .sum();
         self.past(process).map_or(0, |past| past.lost) + lost
     }
 
     /// Calls of a process that gave the GPU something to do that was to be timed, and those of them that were.
     pub fn gpu_work(&self, process: usize) -> (u64, u64) {
-        let memories = self.memories.iter();
-        let memories = memories.filter(|memory| memory.process as usize == process);
         let past = self.past(process);
         let past = past.map_or((0, 0), |past| (past.submitted, past.timed));
-        memories.fold(past, |(all, timed), memory| {
+        self.memories(process).fold(past, |(all, timed), memory| {
             (all + memory.mapped.submitted(), timed + memory.timed)
         })
     }
 
     /// Calls of a process that have not ended.
     pub fn under_way(&self, process: usize) -> Vec<UnderWay> {
-        let memories = self.memories.iter();
-        let memories = memories.filter(|memory| memory.process as usize == process);
         let past = self.past(process).into_iter();
         let past = past.flat_map(|past| past.under_way.iter().copied());
-        past.chain(memories.filter_map(|memory| memory.mapped.under_way()))
+        let now = self.memories(process);
+        past.chain(now.filter_map(|memory| memory.mapped.under_way()))
             .collect()
     }
 }

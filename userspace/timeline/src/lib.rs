@@ -29,6 +29,7 @@ use gtrace_perfetto::{Clocks, Flow, Slice, Track, Value, Writer};
 use gtrace_recording::clock::{Pair, Scale};
 use gtrace_recording::layout::Event;
 use gtrace_recording::{NO_STREAM, UnderWay, is_success, kind, name};
+use rustix::time::ClockId;
 
 pub use host::{Host, Samples};
 pub use names::Kernels;
@@ -127,19 +128,20 @@ impl Clock {
     }
 
     fn clocks(&self) -> Clocks {
-        let read = |id| {
-            let time = rustix::time::clock_gettime(id);
-            time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-        };
-        let now = read(rustix::time::ClockId::Boottime);
-        let ago = now.saturating_sub(self.start());
-        let then = |id| read(id).saturating_sub(ago);
+        let ago = clock_ns(ClockId::Boottime).saturating_sub(self.start());
+        let then = |id| clock_ns(id).saturating_sub(ago);
         Clocks {
             boottime_ns: self.start(),
-            monotonic_ns: then(rustix::time::ClockId::Monotonic),
-            realtime_ns: then(rustix::time::ClockId::Realtime),
+            monotonic_ns: then(ClockId::Monotonic),
+            realtime_ns: then(ClockId::Realtime),
         }
     }
+}
+
+/// What a clock reads, in nanoseconds.
+fn clock_ns(id: ClockId) -> u64 {
+    let time = rustix::time::clock_gettime(id);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// Writes the trace to a file.

@@ -83,7 +83,7 @@ fn schema() -> String {
 type OfCalls = (&'static str, fn(&CallFrame) -> u64);
 
 /// What the calls of a host have beside their buckets, and what follows the name of their kind.
-const CALLS: &[OfCalls] = &[
+const CALLS: [OfCalls; 7] = [
     ("", |calls| calls.count),
     ("_p50_ns", |calls| calls.p50_ns),
     ("_p90_ns", |calls| calls.p90_ns),
@@ -94,18 +94,10 @@ const CALLS: &[OfCalls] = &[
 ];
 
 /// One kind of calls of the rows that are held.
+#[derive(Default)]
 struct HeldCalls {
-    values: Vec<Held<i64>>,
+    values: [Held<i64>; CALLS.len()],
     buckets: HeldBuckets,
-}
-
-impl Default for HeldCalls {
-    fn default() -> Self {
-        Self {
-            values: CALLS.iter().map(|_| Held::default()).collect(),
-            buckets: HeldBuckets::default(),
-        }
-    }
 }
 
 impl HeldCalls {
@@ -116,38 +108,20 @@ impl HeldCalls {
         self.buckets
             .push(calls.map(|calls| calls.buckets.as_slice()));
     }
-
-    fn clear(&mut self) {
-        self.values.iter_mut().for_each(Held::clear);
-        self.buckets.clear();
-    }
 }
 
 /// The values of a column that may be null, for the rows that are held.
+#[derive(Default)]
 struct Held<T> {
     values: Vec<T>,
     /// 1 where the row has a value.
     present: Vec<i16>,
 }
 
-impl<T> Default for Held<T> {
-    fn default() -> Self {
-        Self {
-            values: Vec::new(),
-            present: Vec::new(),
-        }
-    }
-}
-
 impl<T> Held<T> {
     fn push(&mut self, value: Option<T>) {
         self.present.push(i16::from(value.is_some()));
         self.values.extend(value);
-    }
-
-    fn clear(&mut self) {
-        self.values.clear();
-        self.present.clear();
     }
 }
 
@@ -175,13 +149,6 @@ impl HeldBuckets {
             self.definition.push(2);
             self.repetition.push(i16::from(n > 0));
         }
-    }
-
-    fn clear(&mut self) {
-        self.indices.clear();
-        self.counts.clear();
-        self.definition.clear();
-        self.repetition.clear();
     }
 }
 
@@ -213,13 +180,9 @@ struct Row<'a> {
     calls: [Option<&'a CallFrame>; 2],
 }
 
-/// Writes a session as Parquet, frame by frame; what it holds in memory does not grow with the session, beside some kilobytes for
-/// each 131,072 rows.
-pub struct SessionTable<W: Write + Send> {
-    writer: SerializedFileWriter<W>,
-    limits: Limits,
-    interval_ms: u32,
-    texts: Texts,
+/// The rows that are held, by column.
+#[derive(Default)]
+struct Rows {
     time: Vec<i64>,
     host: Vec<ByteArray>,
     row: Vec<ByteArray>,
@@ -228,8 +191,18 @@ pub struct SessionTable<W: Write + Send> {
     gpu: Held<i32>,
     gpu_name: Held<ByteArray>,
     samples: Held<i32>,
-    values: Vec<Held<f64>>,
+    values: [Held<f64>; COLUMNS.len()],
     calls: [HeldCalls; 2],
+}
+
+/// Writes a session as Parquet, frame by frame; what it holds in memory does not grow with the session, beside some kilobytes for
+/// each 131,072 rows.
+pub struct SessionTable<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    limits: Limits,
+    interval_ms: u32,
+    texts: Texts,
+    rows: Rows,
 }
 
 impl<W: Write + Send> SessionTable<W> {
@@ -255,24 +228,11 @@ impl<W: Write + Send> SessionTable<W> {
             limits: LIMITS,
             interval_ms,
             texts: Texts::default(),
-            time: Vec::new(),
-            host: Vec::new(),
-            row: Vec::new(),
-            gap_frames: Held::default(),
-            error_ns: Held::default(),
-            gpu: Held::default(),
-            gpu_name: Held::default(),
-            samples: Held::default(),
-            values: COLUMNS.iter().map(|_| Held::default()).collect(),
-            calls: <[HeldCalls; 2]>::default(),
+            rows: Rows::default(),
         })
     }
 
     /// What a host measured in an interval.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::new`].
     pub fn frame(&mut self, host: &str, frame: &HostFrame) -> io::Result<()> {
         let row = |kind, gpu, calls| Row {
             slot: frame.slot,
@@ -295,10 +255,6 @@ impl<W: Write + Send> SessionTable<W> {
     }
 
     /// Intervals in which a host measured nothing.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::new`].
     pub fn gap(&mut self, host: &str, slots: &Range<i64>) -> io::Result<()> {
         self.push(&Row {
             slot: slots.start,
@@ -312,37 +268,34 @@ impl<W: Write + Send> SessionTable<W> {
     }
 
     /// Ends the file.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::new`].
     pub fn finish(mut self) -> io::Result<W> {
         self.write_group()?;
         self.writer.into_inner().map_err(failed)
     }
 
     fn push(&mut self, row: &Row<'_>) -> io::Result<()> {
+        let rows = &mut self.rows;
         // An interval has whole milliseconds.
-        self.time
+        rows.time
             .push(slot_begin(row.slot, self.interval_ms) / 1000);
-        self.host.push(self.texts.get(row.host));
-        self.row.push(self.texts.get(row.kind));
-        self.gap_frames.push(row.gap_frames);
-        self.error_ns.push(row.error_ns);
+        rows.host.push(self.texts.get(row.host));
+        rows.row.push(self.texts.get(row.kind));
+        rows.gap_frames.push(row.gap_frames);
+        rows.error_ns.push(row.error_ns);
         let gpu = row.gpu;
-        self.gpu.push(gpu.map(|gpu| gpu.index.cast_signed()));
+        rows.gpu.push(gpu.map(|gpu| gpu.index.cast_signed()));
         let name = gpu.map(|gpu| gpu.name.as_str());
         let name = name.filter(|name| !name.is_empty());
-        self.gpu_name.push(name.map(|name| self.texts.get(name)));
-        self.samples.push(gpu.map(|gpu| gpu.samples.cast_signed()));
-        for (held, column) in self.values.iter_mut().zip(COLUMNS) {
+        rows.gpu_name.push(name.map(|name| self.texts.get(name)));
+        rows.samples.push(gpu.map(|gpu| gpu.samples.cast_signed()));
+        for (held, column) in rows.values.iter_mut().zip(COLUMNS) {
             held.push(gpu.and_then(column.get));
         }
-        for (held, calls) in self.calls.iter_mut().zip(row.calls) {
+        for (held, calls) in rows.calls.iter_mut().zip(row.calls) {
             held.push(calls);
         }
-        let buckets: usize = self.calls.iter().map(|of| of.buckets.counts.len()).sum();
-        if self.time.len() >= self.limits.rows || buckets >= self.limits.buckets {
+        let buckets: usize = rows.calls.iter().map(|of| of.buckets.counts.len()).sum();
+        if rows.time.len() >= self.limits.rows || buckets >= self.limits.buckets {
             self.write_group()?;
         }
         Ok(())
@@ -350,20 +303,10 @@ impl<W: Write + Send> SessionTable<W> {
 
     /// Writes the rows that are held.
     fn write_group(&mut self) -> io::Result<()> {
-        if self.time.is_empty() {
-            return Ok(());
+        if !self.rows.time.is_empty() {
+            self.columns().map_err(failed)?;
+            self.rows = Rows::default();
         }
-        self.columns().map_err(failed)?;
-        self.time.clear();
-        self.host.clear();
-        self.row.clear();
-        self.gap_frames.clear();
-        self.error_ns.clear();
-        self.gpu.clear();
-        self.gpu_name.clear();
-        self.samples.clear();
-        self.values.iter_mut().for_each(Held::clear);
-        self.calls.iter_mut().for_each(HeldCalls::clear);
         Ok(())
     }
 
@@ -377,27 +320,30 @@ impl<W: Write + Send> SessionTable<W> {
             write(&mut next)?;
             next.close()
         };
-        column(&mut |c| c.typed::<Int64Type>().write_batch(&self.time, None, None))?;
-        for texts in [&self.host, &self.row] {
+        column(&mut |c| {
+            c.typed::<Int64Type>()
+                .write_batch(&self.rows.time, None, None)
+        })?;
+        for texts in [&self.rows.host, &self.rows.row] {
             column(&mut |c| c.typed::<ByteArrayType>().write_batch(texts, None, None))?;
         }
-        for held in [&self.gap_frames, &self.error_ns] {
+        for held in [&self.rows.gap_frames, &self.rows.error_ns] {
             column(&mut |c| int64(c, held))?;
         }
-        column(&mut |c| int32(c, &self.gpu))?;
-        let (names, present) = (&self.gpu_name.values, &self.gpu_name.present);
+        column(&mut |c| int32(c, &self.rows.gpu))?;
+        let (names, present) = (&self.rows.gpu_name.values, &self.rows.gpu_name.present);
         column(&mut |c| {
             c.typed::<ByteArrayType>()
                 .write_batch(names, Some(present), None)
         })?;
-        column(&mut |c| int32(c, &self.samples))?;
-        for Held { values, present } in &self.values {
+        column(&mut |c| int32(c, &self.rows.samples))?;
+        for Held { values, present } in &self.rows.values {
             column(&mut |c| {
                 c.typed::<DoubleType>()
                     .write_batch(values, Some(present), None)
             })?;
         }
-        for HeldCalls { values, buckets } in &self.calls {
+        for HeldCalls { values, buckets } in &self.rows.calls {
             for held in values {
                 column(&mut |c| int64(c, held))?;
             }

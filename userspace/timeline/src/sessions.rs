@@ -42,10 +42,6 @@ impl<W: Write> SessionTrace<W> {
     }
 
     /// What a host measured in an interval.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::new`].
     pub fn frame(&mut self, name: &str, frame: &HostFrame) -> io::Result<()> {
         let at = self.begin(frame.slot);
         self.host(name)?;
@@ -101,10 +97,6 @@ impl<W: Write> SessionTrace<W> {
     }
 
     /// Intervals in which a host measured nothing.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::new`].
     pub fn gap(&mut self, name: &str, slots: &Range<i64>) -> io::Result<()> {
         let (from, until) = (self.begin(slots.start), self.begin(slots.end));
         self.host(name)?;
@@ -122,10 +114,6 @@ impl<W: Write> SessionTrace<W> {
     }
 
     /// Ends the trace.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::new`].
     pub fn finish(self) -> io::Result<W> {
         self.writer.finish()
     }

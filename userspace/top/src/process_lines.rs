@@ -2,6 +2,7 @@
 
 use gtrace_api::{Coverage, LayerCounts, ProcessUse};
 
+use super::lines::fit;
 use super::processes::{Followed, HISTORY, Point, Rates, memory};
 use gtrace_render::{bytes, clean, duration};
 
@@ -9,24 +10,7 @@ use gtrace_render::{bytes, clean, duration};
 const SPARK: usize = 16;
 
 /// The head of the table of processes.
-pub(super) fn head() -> String {
-    format!(
-        "{:>7} {:<15} {:<12} {:>6} {:>8} {:>7} {:>7} {:>5} {:>8} {:>6} {:>9} {:>8} {}",
-        "PID",
-        "NAME",
-        "CONTAINER",
-        "CPU",
-        "CUDA/s",
-        "p50",
-        "p99",
-        "ERR",
-        "DRV/s",
-        "p99",
-        "MEMORY",
-        "FULL IN",
-        "CUDA CALLS"
-    )
-}
+pub(super) const HEAD: &str = "    PID NAME            CONTAINER       CPU   CUDA/s     p50     p99   ERR    DRV/s    p99    MEMORY  FULL IN CUDA CALLS";
 
 /// A process in one line.
 pub(super) fn line(followed: &Followed) -> String {
@@ -45,8 +29,8 @@ pub(super) fn line(followed: &Followed) -> String {
     format!(
         "{:>7} {:<15} {:<12} {:>5.0}% {:>8} {:>7} {:>7} {:>5} {:>8} {:>6} {:>9} {:>8} {}",
         now.pid,
-        short(&clean(&now.comm), 15),
-        short(now.container.as_deref().unwrap_or("-"), 12),
+        fit(&clean(&now.comm), 15),
+        fit(now.container.as_deref().unwrap_or("-"), 12),
         last.cpu * 100.0,
         rate(last.api),
         time(last.api, |rates| rates.p50_ns),
@@ -83,8 +67,8 @@ pub(super) fn lines_once(rows: &[ProcessUse]) -> Vec<String> {
         format!(
             "{:>7} {:<15} {:<12} {:>7.2} s {:>10} {:>7} {:>7} {:>10} {:>6} {:>6} {:>9}",
             row.pid,
-            short(&clean(&row.comm), 15),
-            short(row.container.as_deref().unwrap_or("-"), 12),
+            fit(&clean(&row.comm), 15),
+            fit(row.container.as_deref().unwrap_or("-"), 12),
             row.cpu_seconds,
             calls(&row.api),
             time(&row.api, |layer| layer.p50_ns),
@@ -163,10 +147,8 @@ pub(super) fn details(followed: &Followed, width: usize) -> Vec<String> {
     let time = |value: f64| duration(value as u64);
     let size = |value: f64| bytes(value as u64);
     row("host CPU", &percent, &|point| Some(point.cpu));
-    let coverage = now
-        .api
-        .as_ref()
-        .map_or(Coverage::All, |api| api.coverage_now);
+    let api = now.api.as_ref();
+    let coverage = api.map_or(Coverage::All, |api| api.coverage_now);
     let seen = |value: f64| at_least(coverage, &count(value));
     row("CUDA calls/s", &seen, &|point| Some(point.api?.per_second));
     row("CUDA p50", &time, &|point| Some(point.api?.p50_ns? as f64));
@@ -205,10 +187,6 @@ pub(super) fn spark(values: impl DoubleEndedIterator<Item = f64>, width: usize) 
         BLOCKS[(level.round() as usize).min(7)]
     };
     newest.into_iter().map(block).collect()
-}
-
-fn short(text: &str, width: usize) -> String {
-    text.chars().take(width).collect()
 }
 
 #[cfg(test)]

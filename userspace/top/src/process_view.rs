@@ -50,7 +50,7 @@ pub(super) fn draw_processes(frame: &mut Frame<'_>, model: &Model, area: Rect, b
     frame.render_widget(block, area);
     let [head, rows] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(inner);
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    frame.render_widget(Line::styled(process_lines::head(), bold), head);
+    frame.render_widget(Line::styled(process_lines::HEAD, bold), head);
     let items: Vec<ListItem<'_>> = shown
         .iter()
         .map(|one| ListItem::new(process_lines::line(one)))

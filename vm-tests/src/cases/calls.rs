@@ -157,20 +157,9 @@ fn exactly(guest: &mut Guest) -> Result<()> {
         fine["device"] == "nvidia0" && fine["gpu"] == "0000:01:00.0",
         "{fine:#}"
     );
-    ensure!(
-        fine["code_name"] == "NV2080_CTRL_CMD_GPU_GET_INFO_V2",
-        "{fine:#}"
-    );
-    ensure!(fine["failures"] == 0 && fine["errors"] == 0, "{fine:#}");
+    has!(fine, { "code_name": "NV2080_CTRL_CMD_GPU_GET_INFO_V2", "failures": 0, "errors": 0 });
     let failed = row(&daemon, bad.pid(), UNNAMED, 10_000)?;
-    ensure!(
-        failed["device"] == "nvidiactl" && failed["gpu"].is_null(),
-        "{failed:#}"
-    );
-    ensure!(
-        failed["failures"] == 10_000 && failed["errors"] == 0,
-        "{failed:#}"
-    );
+    has!(failed, { "device": "nvidiactl", "gpu": null, "failures": 10_000, "errors": 0 });
     let statuses = &failed["statuses"];
     ensure!(
         statuses[0]["name"] == "NV_ERR_NOT_SUPPORTED" && statuses[0]["count"] == 10_000,
@@ -280,18 +269,10 @@ fn forms(
         Ok(all.then_some((bad, good)))
     })?;
     for row in &seen.0 {
-        ensure!(
-            row["failures"] == row["count"] && row["errors"] == 0,
-            "{row:#}"
-        );
-        ensure!(
-            row["statuses"][0]["name"] == "NV_ERR_INSUFFICIENT_RESOURCES",
-            "{row:#}"
-        );
+        has!(row, { "failures": row["count"], "errors": 0, "statuses/0/name": "NV_ERR_INSUFFICIENT_RESOURCES" });
     }
     for row in &seen.1 {
-        ensure!(row["failures"] == 0, "{row:#}");
-        ensure!(row["code_name"] == "NV01_DEVICE_0", "{row:#}");
+        has!(row, { "failures": 0, "code_name": "NV01_DEVICE_0" });
     }
     Ok(())
 }
@@ -338,12 +319,7 @@ fn failing(guest: &mut Guest) -> Result<()> {
     ensure!(detail["status_name"] == "NV_ERR_NO_MEMORY", "{event:#}");
     ensure!(detail["code_name"] == "NV01_MEMORY_LOCAL_USER", "{event:#}");
     ensure!(event["gpu"]["pci"] == "0000:01:00.0", "{event:#}");
-    ensure!(event["process"]["pid"] == std::process::id(), "{event:#}");
-    ensure!(
-        event["witnesses"][0]["source"] == "driver:ioctl",
-        "{event:#}"
-    );
-    ensure!(event["severity"] == "warning", "{event:#}");
+    has!(event, { "process/pid": std::process::id(), "witnesses/0/source": "driver:ioctl", "severity": "warning" });
     Ok(())
 }
 
@@ -358,11 +334,7 @@ fn uvm(guest: &mut Guest) -> Result<()> {
         let rows = rows(&daemon)?;
         Ok(rows.iter().find(|r| r["op"] == "UVM_MIGRATE").cloned())
     })?;
-    ensure!(
-        row["device"] == "nvidia-uvm" && row["failures"] == 1,
-        "{row:#}"
-    );
-    ensure!(row["statuses"][0]["name"] == "NV_ERR_NO_MEMORY", "{row:#}");
+    has!(row, { "device": "nvidia-uvm", "failures": 1, "statuses/0/name": "NV_ERR_NO_MEMORY" });
     Ok(())
 }
 

@@ -245,11 +245,7 @@ fn pcie(guest: &mut Guest) -> Result<()> {
             has_exit && has_evidence(i)
         },
     )?;
-    ensure!(incident["class"] == "pcie", "{incident:#}");
-    ensure!(
-        incident["affected"]["gpus"][0]["pci"] == GPU,
-        "{incident:#}"
-    );
+    has!(incident, { "class": "pcie", "affected/gpus/0/pci": GPU });
     let process = &incident["affected"]["processes"][0];
     ensure!(process["pid"] == pid, "{incident:#}");
     ensure!(exited["process"]["cgroup"] == "/job-incident", "{exited:#}");
@@ -353,14 +349,7 @@ fn leak(guest: &mut Guest) -> Result<()> {
         ["api_error", "gpu_process_exit"],
     ];
     let incident = whole(&daemon, "memory_leak", &chain)?;
-    ensure!(
-        incident["affected"]["processes"][0]["pid"] == pid,
-        "{incident:#}"
-    );
-    ensure!(
-        incident["affected"]["gpus"][0]["pci"] == GPU,
-        "{incident:#}"
-    );
+    has!(incident, { "affected/processes/0/pid": pid, "affected/gpus/0/pci": GPU });
     Ok(())
 }
 
@@ -375,11 +364,7 @@ fn heat(guest: &mut Guest) -> Result<()> {
     // HwSlowdown and HwThermalSlowdown.
     fs::write(&readings, format!("{READINGS}reasons 72\ntemperature 94\n"))?;
     let incident = whole(&daemon, "thermal", &[])?;
-    ensure!(
-        incident["affected"]["gpus"][0]["pci"] == GPU,
-        "{incident:#}"
-    );
-    ensure!(incident["severity"] == "critical", "{incident:#}");
+    has!(incident, { "affected/gpus/0/pci": GPU, "severity": "critical" });
     Ok(())
 }
 
@@ -437,10 +422,7 @@ fn application(guest: &mut Guest) -> Result<()> {
         "application",
         &[["xid", "xid"], ["xid", "gpu_process_exit"]],
     )?;
-    ensure!(
-        incident["affected"]["processes"][0]["pid"] == pid,
-        "{incident:#}"
-    );
+    has!(incident, { "affected/processes/0/pid": pid });
     fs::remove_dir(&group).context("the group stays")?;
     Ok(())
 }

@@ -14,6 +14,14 @@ macro_rules! cases {
     };
 }
 
+/// Ends a case with an error unless a value has these: JSON pointers without the first slash, and what is there, `null` where
+/// nothing is.
+macro_rules! has {
+    ($value:expr, { $($fields:tt)* }) => {
+        super::has(&$value, &serde_json::json!({ $($fields)* }))?
+    };
+}
+
 mod bench;
 mod calls;
 mod hardware;
@@ -51,10 +59,23 @@ mod xid;
 
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
 
 use crate::guest::Guest;
+
+/// What `has!` asks for.
+fn has(value: &Value, wanted: &Value) -> Result<()> {
+    for (path, wanted) in wanted.as_object().into_iter().flatten() {
+        let found = value.pointer(&format!("/{path}")).unwrap_or(&Value::Null);
+        ensure!(
+            found == wanted,
+            "{path} is {found}, not {wanted}: {value:#}"
+        );
+    }
+    Ok(())
+}
 
 /// Something to be shown about gtrace on a real kernel.
 pub(crate) struct Case {
@@ -191,24 +212,10 @@ mod tests {
     #[test]
     fn the_core_set_has_something_of_each_topic_and_each_machine_but_slow_ones() {
         let core: Vec<_> = all().filter(|case| case.core).collect();
-        for topic in [
-            "smoke_",
-            "stub_",
-            "verifier_",
-            "xid_",
-            "calls_",
-            "reload_",
-            "unload_",
-            "process_",
-            "pcie_",
-            "rdma_",
-            "uprobes_",
-            "real_",
-        ] {
-            assert!(
-                core.iter().any(|case| case.name.starts_with(topic)),
-                "{topic}"
-            );
+        let topics = "smoke stub verifier xid calls reload unload process pcie rdma uprobes real";
+        for topic in topics.split(' ') {
+            let is_of = |case: &&Case| case.name.starts_with(&format!("{topic}_"));
+            assert!(core.iter().any(is_of), "{topic}");
         }
         for scenario in Scenario::ALL {
             let rotates = matches!(

@@ -72,8 +72,7 @@ fn exit(guest: &mut Guest) -> Result<()> {
     let event = daemon.event("an event of the exit", |e| {
         e["kind"] == "gpu_process_exit" && e["process"]["pid"] == pid
     })?;
-    ensure!(event["detail"]["exit_code"] == 7, "{event:#}");
-    ensure!(event["detail"]["chardev"] == "195:0", "{event:#}");
+    has!(event, { "detail/exit_code": 7, "detail/chardev": "195:0" });
     Ok(())
 }
 
@@ -99,8 +98,7 @@ fn oom(guest: &mut Guest) -> Result<()> {
         kill["process"]["cgroup"] == "/job-oom" || kill["detail"]["cgroup"] == "/job-oom",
         "{kill:#}"
     );
-    ensure!(exit["detail"]["signal"] == 9, "{exit:#}");
-    ensure!(exit["process"]["cgroup"] == "/job-oom", "{exit:#}");
+    has!(exit, { "detail/signal": 9, "process/cgroup": "/job-oom" });
     fs::remove_dir(&group).context("the group stays")?;
     Ok(())
 }

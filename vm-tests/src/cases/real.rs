@@ -136,12 +136,7 @@ fn failed_start(guest: &mut Guest) -> Result<()> {
         version()?
     ))?;
     let xid = one(&daemon, 143)?;
-    ensure!(xid["gpu"]["pci"] == GPU, "{xid:#}");
-    ensure!(
-        xid["process"].is_null(),
-        "the driver named no process: {xid:#}"
-    );
-    ensure!(xid["provenance"] == "kernel", "{xid:#}");
+    has!(xid, { "gpu/pci": GPU, "process": null, "provenance": "kernel" });
     seen_so_far(&daemon)?;
     let events = events(&daemon)?;
     let failed: Vec<_> = events
@@ -159,12 +154,7 @@ fn failed_start(guest: &mut Guest) -> Result<()> {
     ensure!(code.starts_with("0x62:0x65:"), "{:#}", failed[0]);
     let opening = events.iter().find(|e| e["detail"]["op"] == "OPEN");
     let opening = opening.context("no event of the open(2) that took seconds")?;
-    ensure!(
-        opening["kind"] == "slow_call"
-            && opening["detail"]["errno"] == libc::EIO
-            && opening["process"]["pid"] == std::process::id(),
-        "{opening:#}"
-    );
+    has!(opening, { "kind": "slow_call", "detail/errno": libc::EIO, "process/pid": std::process::id() });
     ensure!(events.len() == 3, "{events:#?}");
     Ok(())
 }
@@ -180,10 +170,7 @@ fn fallen_off(guest: &mut Guest) -> Result<()> {
         .ok()
         .context("the thread that opens panicked")??;
     let xid = one(&daemon, 79)?;
-    ensure!(
-        xid["gpu"]["pci"] == GPU && xid["severity"] == "fatal",
-        "{xid:#}"
-    );
+    has!(xid, { "gpu/pci": GPU, "severity": "fatal" });
     seen_so_far(&daemon)?;
     let events = events(&daemon)?;
     let lost = events.iter().filter(|e| e["kind"] == "gpu_lost").count();
@@ -326,10 +313,7 @@ fn mismatch(guest: &mut Guest) -> Result<()> {
         event["detail"]["library_version"] == "570.00.00",
         "{event:#}"
     );
-    ensure!(
-        event["detail"]["module_version"] == version()?.as_str(),
-        "{event:#}"
-    );
+    has!(event, { "detail/module_version": version()?.as_str() });
     Ok(())
 }
 

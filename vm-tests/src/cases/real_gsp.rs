@@ -95,8 +95,7 @@ fn opens(guest: &mut Guest) -> Result<()> {
     );
     let daemon = daemon(guest, SAMPLE)?;
     let gpu = gpu(&daemon)?;
-    ensure!(gpu["uuid"] == UUID && gpu["name"] == NAME, "{gpu:#}");
-    ensure!(gpu["driver_bound"] == "nvidia", "{gpu:#}");
+    has!(gpu, { "uuid": UUID, "name": NAME, "driver_bound": "nvidia" });
     for source in ["nvml", "pci", "proc"] {
         ensure!(gpu["present_in"][source] == true, "{source}: {gpu:#}");
     }

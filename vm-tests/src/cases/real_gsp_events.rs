@@ -119,10 +119,7 @@ fn falls_off(guest: &mut Guest) -> Result<()> {
     guest.gpu("cfg 0 0xffffffff")?;
     guest.gpu("fill 0xff")?;
     let lost = one(&daemon, 79)?;
-    ensure!(
-        lost["severity"] == "fatal" && lost["gpu"]["pci"] == GPU && lost["gpu"]["uuid"] == UUID,
-        "{lost:#}"
-    );
+    has!(lost, { "severity": "fatal", "gpu/pci": GPU, "gpu/uuid": UUID });
     // NVML says so too, by itself.
     daemon.event("NVML has lost the GPU", |event| {
         event["kind"] == "gpu_lost" && witnesses(event) == ["nvml"]

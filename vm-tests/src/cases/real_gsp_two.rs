@@ -50,17 +50,13 @@ fn two(guest: &mut Guest) -> Result<()> {
     let daemon = daemon(guest, SAMPLE)?;
     let gpus = both_sampled(&daemon)?;
     for ((gpu, uuid), celsius) in gpus.iter().zip([UUID, SECOND_UUID]).zip(TEMPERATURES) {
-        ensure!(gpu["uuid"] == uuid, "{gpu:#}");
-        ensure!(gpu["sample"]["temperature"]["gpu"] == celsius, "{gpu:#}");
+        has!(gpu, { "uuid": uuid, "sample/temperature/gpu": celsius });
     }
     guest.gpu("gpu 1 xid 31 Ch 00000010, of the second")?;
     guest.gpu("gpu 0 xid 13 Ch 00000011, of the first")?;
     for (code, pci, uuid) in [(31, SECOND_GPU, SECOND_UUID), (13, GPU, UUID)] {
         let event = one(&daemon, code)?;
-        ensure!(
-            event["gpu"]["pci"] == pci && event["gpu"]["uuid"] == uuid,
-            "{event:#}"
-        );
+        has!(event, { "gpu/pci": pci, "gpu/uuid": uuid });
     }
     guest.note(printed)
 }
@@ -74,10 +70,7 @@ fn one_is_silent(guest: &mut Guest) -> Result<()> {
     let silent = daemon.wait_for(PATIENCE, "Xid 119", |events| {
         of_code(events, 119).first().map(|event| (*event).clone())
     })?;
-    ensure!(
-        silent["gpu"]["pci"] == SECOND_GPU && silent["gpu"]["uuid"] == SECOND_UUID,
-        "{silent:#}"
-    );
+    has!(silent, { "gpu/pci": SECOND_GPU, "gpu/uuid": SECOND_UUID });
     guest.gpu("gpu 0 xid 13 Ch 00000011, beside a silent GPU")?;
     daemon.wait_for(PATIENCE, "an Xid of the other GPU", |events| {
         let of_first = |event: &&Value| event["gpu"]["uuid"] == UUID;

@@ -16,6 +16,7 @@ use clap::Args;
 use self::licences::Licences;
 use self::old_libc::OldLibc;
 use crate::context::{Context, Profile};
+use crate::dashboards;
 use crate::ebpf;
 use crate::folders;
 use crate::report::Report;
@@ -38,7 +39,7 @@ const FILES: [&str; 6] = [
 const NOTICES: [&str; 2] = ["THIRD-PARTY.txt", "rust-standard-library.html"];
 
 /// Where things go in a package: from the repository, to a folder of the system, or to a file `.conf` there.
-const PLACES: [(&str, &str); 30] = [
+const PLACES: [(&str, &str); 29] = [
     ("packaging/gtrace.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-serve.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-head.service", "usr/lib/systemd/system"),
@@ -67,7 +68,6 @@ const PLACES: [(&str, &str); 30] = [
     ("packaging/kubernetes", EXAMPLES),
     ("packaging/fleet", EXAMPLES),
     ("packaging/prometheus", EXAMPLES),
-    ("packaging/grafana", EXAMPLES),
     ("packaging/alertmanager.yml", EXAMPLES),
     ("packaging/README.md", EXAMPLES),
     ("packaging/deb/copyright", DOC),
@@ -79,6 +79,8 @@ const PLACES: [(&str, &str); 30] = [
 const DOC: &str = "usr/share/doc/gtrace";
 const SLURM: &str = "usr/share/gtrace/slurm";
 const EXAMPLES: &str = "usr/share/doc/gtrace/examples";
+/// Dashboards, which are generated.
+const GRAFANA: &str = "usr/share/doc/gtrace/examples/grafana";
 
 /// Files with completions, by shell.
 const COMPLETIONS: [(&str, &str); 3] = [
@@ -354,6 +356,7 @@ impl Dist<'_> {
         for (folder, from) in [
             ("man", "usr/share/man/man1"),
             ("completions", "usr/share/bash-completion/completions"),
+            ("packaging/grafana", GRAFANA),
         ] {
             let mut copy = Command::new("cp");
             shell::run(
@@ -407,6 +410,7 @@ impl Dist<'_> {
                 }
             }
         }
+        dashboards::write(&root.join(GRAFANA))?;
         let write = |path: &str, bytes: &[u8]| {
             let path = root.join(path);
             path.parent()

@@ -59,7 +59,7 @@ impl Kernel {
 }
 
 /// The one entry of `dir` whose name begins with `prefix`.
-fn only(dir: &Path, prefix: &str) -> Result<PathBuf> {
+pub(super) fn only(dir: &Path, prefix: &str) -> Result<PathBuf> {
     let entries = fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))?;
     let mut found = entries
         .filter_map(Result::ok)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
+use gtrace_e2e::programs::c_program_in;
 use gtrace_vm_tests::layout::{COHERENCE, LIMITS, RDMA, RDMA_PROGRAMS};
 use serde_json::Value;
 
@@ -59,9 +60,8 @@ pub(super) fn add(
     let emulator = context.emulator(profile);
     program(archive, &format!("{RDMA}/direct/libcuda.so.1"), &emulator)?;
     let folder = cache.join("programs");
-    fs::create_dir_all(&folder)?;
     for name in RDMA_PROGRAMS.into_iter().chain([LIMITS, COHERENCE]) {
-        let built = compile(context, &folder, name)?;
+        let built = c_program_in(&folder, name)?;
         copy(archive, &format!("{RDMA}/{name}"), &built)?;
     }
     let kernels = context.root.join("transport/softgpu/kernels");
@@ -93,43 +93,4 @@ fn tests(context: &Context, profile: Profile) -> Result<PathBuf> {
         .filter(|message| message["profile"]["test"] == true && message["target"]["name"] == NAME)
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
         .context("cargo does not say where the tests of gtrace-link are")
-}
-
-/// Whether `built` is newer than all of `sources`.
-fn is_fresh(built: &Path, sources: &Path) -> Result<bool> {
-    let Ok(built) = built.metadata().and_then(|file| file.modified()) else {
-        return Ok(false);
-    };
-    for entry in fs::read_dir(sources)? {
-        if entry?.metadata()?.modified()? >= built {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Compiles a program in C of transport/e2e.
-fn compile(context: &Context, folder: &Path, name: &str) -> Result<PathBuf> {
-    let sources = context.root.join("transport/e2e/programs/c");
-    let cc = |output: &Path, source: &str, arguments: &[&str]| -> Result<()> {
-        shell::read(
-            Command::new("cc")
-                .args(["-std=gnu11", "-O1", "-ffp-contract=off", "-w", "-o"])
-                .arg(output)
-                .arg(sources.join(source))
-                .args(arguments),
-        )?;
-        Ok(())
-    };
-    // It replaces the library that the linker requires.
-    let shared = ["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"];
-    cc(&folder.join("libcuda.so"), "stub.c", &shared)?;
-    let built = folder.join(name);
-    if is_fresh(&built, &sources)? {
-        return Ok(built);
-    }
-    let search = format!("-L{}", folder.display());
-    let libraries = [&search, "-lcuda", "-lm", "-lpthread", "-ldl"];
-    cc(&built, &format!("{name}.c"), &libraries)?;
-    Ok(built)
 }

@@ -288,21 +288,13 @@ fn add_modules(
         .into_iter()
         .find(|path| path.is_dir())
         .context("the package firmware-nvidia-gsp has no firmware/nvidia")?;
-    let version = only(&firmware)?;
+    let folder = kernel::only(&firmware, "")?;
+    let version = folder.file_name().unwrap_or_default().to_string_lossy();
+    let version = version.into_owned();
     archive.file(version_file, version.as_bytes(), 0o644);
     let path = format!("/lib/firmware/nvidia/{version}/{FIRMWARE}");
     copy(archive, &path, &firmware.join(&version).join(FIRMWARE))?;
     Ok(version)
-}
-
-/// The name of what alone lies in `dir`.
-fn only(dir: &Path) -> Result<String> {
-    let mut entries =
-        fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))?;
-    let first = entries
-        .next()
-        .with_context(|| format!("{} is empty", dir.display()))??;
-    Ok(first.file_name().to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

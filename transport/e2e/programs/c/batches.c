@@ -14,9 +14,7 @@ static CUdeviceptr at(const void *pointer) {
 
 static void copies(CUstream stream) {
     static unsigned char plain[N], there[N], back[N];
-    unsigned char *pinned, *late;
-    CHECK(cuMemAllocHost((void **)&pinned, N));
-    CHECK(cuMemAllocHost((void **)&late, N));
+    unsigned char *pinned = locked_memory(N), *late = locked_memory(N);
     CUdeviceptr a = allocate(N), b = allocate(N), c = allocate(N), d = allocate(N);
     CHECK(cuMemsetD8Async(c, 3, N, stream));
     CHECK(cuMemsetD8Async(d, 4, N, stream));
@@ -116,8 +114,7 @@ static void words(CUstream stream) {
     CHECK(cuMemcpyDtoH(there, memory, N));
     are(there, 6, "behind words");
     // Words of page-locked memory, which nothing has used before.
-    uint64_t *locked;
-    CHECK(cuMemHostAlloc((void **)&locked, 2 * sizeof *locked, 0));
+    uint64_t *locked = host_memory(2 * sizeof *locked, 0);
     locked[0] = locked[1] = 0;
     CUdeviceptr of_host = (CUdeviceptr)(uintptr_t)locked;
     CUstreamBatchMemOpParams both[] = {{.operation = 2, .address = of_host, .value = 7},

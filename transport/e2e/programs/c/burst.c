@@ -1,5 +1,4 @@
 // Many threads that make their first call at the same time: burst THREADS.
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "common.h"

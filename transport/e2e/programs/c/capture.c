@@ -1,26 +1,13 @@
 // Stream capture: what is captured is not done, and is done at each launch; forks and joins; copies of host memory,
 // which are made with what is there at each launch; what a capture refuses.
-#include <pthread.h>
-
 #include "common.h"
+#define FLOATS 1000
+#include "floats.h"
 
-enum { COUNT = 1000, BYTES = COUNT * sizeof(float) };
-
-static CUstream stream, other;
+static CUstream other;
 static CUfunction add;
 static CUdeviceptr a, b, c, d;
 static float *pinned, host[COUNT], result[COUNT];
-
-static void fill(float *values, float by) {
-    for (int i = 0; i < COUNT; i++)
-        values[i] = (float)i * by;
-}
-
-static void require(const float *values, float by, const char *what) {
-    for (int i = 0; i < COUNT; i++)
-        REQUIRE(values[i] == (float)i * by, "%s: %d is %g", what, i, values[i]);
-    printf("%s\n", what);
-}
 
 // The streams wait for nothing in the default stream, and a copy of so little pageable memory may still be under way
 // when it has returned.
@@ -77,8 +64,7 @@ static void plain(void) {
     CUgraphExec exec = instantiated(graph);
     CHECK(cuGraphDestroy(graph));
     for (int i = 0; i < 20; i++)
-        CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
+        launch(exec);
     CHECK(cuMemcpyDtoH(result, c, BYTES));
     require(result, 3, "launched");
     fill(host, 10);
@@ -109,8 +95,7 @@ static void copies(void) {
         fill(pinned, 100);
         memset(result, 0, sizeof result);
         memset(pinned + COUNT, 0, BYTES);
-        CHECK(cuGraphLaunch(exec, stream));
-        CHECK(cuStreamSynchronize(stream));
+        launch(exec);
         require(result, 100 + (float)round, "pageable memory at each launch");
         require(pinned + COUNT, 100 + (float)round, "page-locked memory at each launch");
         float rows[5 * 16];
@@ -147,7 +132,6 @@ static void copies(void) {
 // A captured node copies something else.
 static void changed(void) {
     static float elsewhere[COUNT];
-    CUcontext context;
     CUgraph graph;
     CUgraphNode node;
     CUDA_MEMCPY3D copy;
@@ -162,8 +146,7 @@ static void changed(void) {
     CUgraphExec exec = instantiated(graph);
     fill(host, 1);
     fill(pinned, 2);
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
+    launch(exec);
     CHECK(cuMemcpyDtoH(result, a, BYTES));
     require(result, 2, "a captured copy that was changed");
     destroy_both(exec, graph);
@@ -180,8 +163,7 @@ static void changed(void) {
     CHECK(cuGraphMemcpyNodeSetParams(node, &copy));
     CHECK(cuGraphExecMemcpyNodeSetParams(exec, node, &copy, context));
     fill(result, 3);
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
+    launch(exec);
     require(elsewhere, 2, "a copy that was changed in both");
     require(result, 3, "where it copied before");
     destroy_both(exec, graph);
@@ -189,17 +171,16 @@ static void changed(void) {
 
 // One of two nodes that copy the same is made to copy, twice, to memory that the device has by its address: the other
 // does what it did.
-static void changed_twice(CUcontext context) {
+static void changed_twice(void) {
     CUgraph graph;
     CUgraphNode both[2];
     CUDA_MEMCPY3D copy;
     CUdeviceptr mapped;
-    float *shared;
     size_t count = 2;
     fill(host, 2);
     upload_to(a);
     memset(result, 0, sizeof result);
-    CHECK(cuMemHostAlloc((void **)&shared, BYTES, CU_MEMHOSTALLOC_DEVICEMAP));
+    float *shared = host_memory(BYTES, CU_MEMHOSTALLOC_DEVICEMAP);
     CHECK(cuMemHostGetDevicePointer(&mapped, shared, 0));
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     CHECK(cuMemcpyDtoHAsync(result, a, BYTES, stream));
@@ -211,8 +192,7 @@ static void changed_twice(CUcontext context) {
     copy.target_host = shared;
     for (int round = 0; round < 2; round++)
         CHECK(cuGraphExecMemcpyNodeSetParams(exec, both[0], &copy, context));
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
+    launch(exec);
     require(shared, 2, "one of two copies that was changed twice");
     require(result, 2, "the other");
     destroy_both(exec, graph);
@@ -221,9 +201,7 @@ static void changed_twice(CUcontext context) {
 
 static void fork_and_join(void) {
     CUgraph graph;
-    CUevent forked, joined;
-    CHECK(cuEventCreate(&forked, CU_EVENT_DISABLE_TIMING));
-    CHECK(cuEventCreate(&joined, CU_EVENT_DISABLE_TIMING));
+    CUevent forked = new_event(CU_EVENT_DISABLE_TIMING), joined = new_event(CU_EVENT_DISABLE_TIMING);
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     CHECK(cuMemsetD8Async(c, 0, BYTES, stream));
     CHECK(cuEventRecord(forked, stream));
@@ -278,8 +256,7 @@ static void functions(void) {
     for (int round = 1; round <= 3; round++) {
         fill(host, (float)round);
         upload_to(a);
-        CHECK(cuGraphLaunch(exec, stream));
-        CHECK(cuStreamSynchronize(stream));
+        launch(exec);
         CHECK(cuMemcpyDtoH(result, c, BYTES));
         for (int i = 0; i < COUNT; i++)
             REQUIRE(result[i] == (float)(i * round + 1), "round %d: %d is %g", round, i, result[i]);
@@ -288,28 +265,26 @@ static void functions(void) {
     destroy_both(exec, graph);
 }
 
-static void *end_elsewhere(void *context) {
+static void *end_elsewhere(void *unused) {
+    (void)unused;
     CUgraph graph;
     CHECK(cuCtxSetCurrent(context));
     SHOW(cuStreamEndCapture(stream, &graph));
     return NULL;
 }
 
-static void refused(CUcontext context) {
+static void refused(void) {
     CUgraph graph;
-    CUevent event;
     CUdeviceptr memory;
     int status;
-    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
     SHOW(cuStreamBeginCapture(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL));
     SHOW(cuStreamBeginCapture(stream, 7));
     SHOW(cuStreamEndCapture(stream, &graph));
 
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     SHOW(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, end_elsewhere, context) == 0, "no thread");
-    pthread_join(thread, NULL);
+    by_a_thread(end_elsewhere, NULL);
     SHOW(cuStreamSynchronize(stream));
     CHECK(cuStreamIsCapturing(stream, &status));
     printf("capturing: %d\n", status);
@@ -373,16 +348,14 @@ static void *mode_of_thread(void *mode) {
 // The mode is a thread's own, and ends with it.
 static void modes_of_threads(void) {
     for (int round = 0; round < 3; round++) {
-        pthread_t thread;
         int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-        REQUIRE(pthread_create(&thread, NULL, mode_of_thread, &mode) == 0, "no thread");
-        pthread_join(thread, NULL);
+        by_a_thread(mode_of_thread, &mode);
         REQUIRE(mode == CU_STREAM_CAPTURE_MODE_GLOBAL, "thread %d began with mode %d", round, mode);
     }
 }
 
 int main(void) {
-    CUcontext context = begin();
+    context = begin();
     modes_of_threads();
     add = function_of(module_of("vector_add"), "vector_add");
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -394,9 +367,9 @@ int main(void) {
     changed();
     // A driver may distinguish such memory from other memory of the host.
     if (!is_real())
-        changed_twice(context);
+        changed_twice();
     fork_and_join();
     functions();
-    refused(context);
+    refused();
     return 0;
 }

@@ -4,8 +4,6 @@
 // Arguments: steps in all, threads, and what the memory is: managed (which is the default), allocated, small (which is
 // less than pages of its own), registered (which begins and ends within pages), or shared (the threads have parts of the same
 // pages).
-#include <pthread.h>
-
 #include "common.h"
 #include "managed.h"
 

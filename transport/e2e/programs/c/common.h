@@ -2,6 +2,7 @@
 #ifndef COMMON_H
 #define COMMON_H
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,13 @@ static inline int is_real(void) {
             SHOW_SOON(call);                                                                                           \
     } while (0)
 
+// Has another thread work, and waits for its end.
+static inline void by_a_thread(void *(*work)(void *), void *data) {
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, work, data) == 0, "no thread");
+    REQUIRE(pthread_join(thread, NULL) == 0, "no end of a thread");
+}
+
 // Starts CUDA and makes a context on device 0 current.
 static inline CUcontext begin(void) {
     CUdevice device;
@@ -141,10 +149,36 @@ static inline CUstream new_stream(void) {
     return stream;
 }
 
+static inline CUevent new_event(unsigned flags) {
+    CUevent event;
+    CHECK(cuEventCreate(&event, flags));
+    return event;
+}
+
+// Page-locked memory, by each of the two functions that give it.
+static inline void *host_memory(size_t bytes, unsigned flags) {
+    void *memory;
+    CHECK(cuMemHostAlloc(&memory, bytes, flags));
+    return memory;
+}
+
+static inline void *locked_memory(size_t bytes) {
+    void *memory;
+    CHECK(cuMemAllocHost(&memory, bytes));
+    return memory;
+}
+
 static inline CUgraph new_graph(void) {
     CUgraph graph;
     CHECK(cuGraphCreate(&graph, 0));
     return graph;
+}
+
+// A node of a kernel in one dimension; the arguments are addresses of its parameters.
+static inline CUDA_KERNEL_NODE_PARAMS kernel_node(CUfunction function, unsigned blocks, unsigned threads,
+                                                  void **arguments) {
+    return (CUDA_KERNEL_NODE_PARAMS){.function = function, .grid_x = blocks, .grid_y = 1, .grid_z = 1,
+                                     .block_x = threads, .block_y = 1, .block_z = 1, .parameters = arguments};
 }
 
 static inline CUgraphExec instantiated(CUgraph graph) {

@@ -1,6 +1,4 @@
 // Contexts: the stack of each thread, several contexts, the primary context and its count.
-#include <pthread.h>
-
 #include "common.h"
 
 static CUcontext shared_context;

@@ -4,10 +4,8 @@
 enum { SIZE = 3 * 1024 * 1024 + 17, SMALL = 5000 };
 
 static void large(void) {
-    unsigned char *source, *target;
     CUstream stream = new_stream();
-    CHECK(cuMemAllocHost((void **)&source, SIZE));
-    CHECK(cuMemHostAlloc((void **)&target, SIZE, 0));
+    unsigned char *source = locked_memory(SIZE), *target = host_memory(SIZE, 0);
     uint64_t state = 9;
     for (int i = 0; i < SIZE; i++)
         source[i] = (unsigned char)random_u64(&state);

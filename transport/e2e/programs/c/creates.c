@@ -45,8 +45,7 @@ static void ends(CUstream stream) {
     enum { POOL_USED = 7, RESERVED = 2 << 20 };
     CUstream other = new_stream();
     ENDS(cuStreamDestroy(other), cuStreamQuery(other));
-    CUevent event;
-    CHECK(cuEventCreate(&event, 0));
+    CUevent event = new_event(0);
     CHECK(cuEventRecord(event, stream));
     ENDS(cuEventDestroy(event), cuEventQuery(event));
 
@@ -62,9 +61,8 @@ static void ends(CUstream stream) {
     ENDS(cuGraphExecDestroy(exec), cuGraphExecUpdate(exec, graph, &info));
     ENDS(cuGraphDestroy(graph), cuGraphGetNodes(graph, NULL, &count));
 
-    CUdeviceptr memory;
     uint64_t used;
-    CHECK(cuMemAlloc(&memory, SIZE));
+    CUdeviceptr memory = allocate(SIZE);
     ENDS(cuMemFree(memory), cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory));
     CHECK(cuMemAllocAsync(&memory, SIZE, stream));
     ENDS(cuMemFreeAsync(memory, stream), cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory));

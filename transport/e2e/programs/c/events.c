@@ -1,6 +1,5 @@
 // Events that are asked about again and again: known answers have to be right ones.
 #include "common.h"
-#include <pthread.h>
 
 enum { EVENTS = 100, ROUNDS = 10 };
 
@@ -39,8 +38,7 @@ static void recorded_again(CUstream stream) {
 
 // What is behind long work in one stream says nothing of another stream.
 static void one_stream_is_late(CUstream late, CUstream early, CUdeviceptr memory) {
-    CUevent behind;
-    CHECK(cuEventCreate(&behind, CU_EVENT_DISABLE_TIMING));
+    CUevent behind = new_event(CU_EVENT_DISABLE_TIMING);
     Hold busy = hold(late);
     CHECK(cuEventRecord(behind, late));
     record_all(events, early, memory);

@@ -1,6 +1,5 @@
 // A host function in a program that has as many threads at the GPU as its server allows: the thread that would run it gets no
 // connection, so the call is refused, and no stream waits for it. Where one of the threads ends there is room.
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "common.h"

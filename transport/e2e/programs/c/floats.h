@@ -2,7 +2,10 @@
 #ifndef FLOATS_H
 #define FLOATS_H
 
-enum { COUNT = 500, BYTES = COUNT * sizeof(float) };
+#ifndef FLOATS
+#define FLOATS 500
+#endif
+enum { COUNT = FLOATS, BYTES = COUNT * sizeof(float) };
 
 static CUstream stream;
 static CUcontext context;
@@ -18,12 +21,12 @@ static void require(const float *values, float by, const char *what) {
     printf("%s\n", what);
 }
 
-static CUDA_MEMCPY3D to_device(CUdeviceptr target, const void *source) {
+static inline CUDA_MEMCPY3D to_device(CUdeviceptr target, const void *source) {
     return (CUDA_MEMCPY3D){.source_kind = 1, .source_host = source, .target_kind = 2, .target_device = target,
                            .width = BYTES, .height = 1, .depth = 1};
 }
 
-static CUDA_MEMCPY3D to_host(void *target, CUdeviceptr source) {
+static inline CUDA_MEMCPY3D to_host(void *target, CUdeviceptr source) {
     return (CUDA_MEMCPY3D){.source_kind = 2, .source_device = source, .target_kind = 1, .target_host = target,
                            .width = BYTES, .height = 1, .depth = 1};
 }

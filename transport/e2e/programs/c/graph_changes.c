@@ -51,11 +51,11 @@ static void failed_in_a_capture(void) {
     if (is_real())
         return;
     float two = 2;
-    CUgraph graph, captured;
+    CUgraph captured;
     CUgraphNode nodes[3];
     CUDA_MEM_ALLOC_NODE_PARAMS memory = {.pool = {.kind = 1, .location = {1, 0}}, .bytes = BYTES};
     CUDA_HOST_NODE_PARAMS function = {multiply, &two};
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddMemAllocNode(&nodes[0], graph, NULL, 0, &memory));
     CHECK(cuGraphAddHostNode(&nodes[1], graph, &nodes[0], 1, &function));
     CHECK(cuGraphAddMemFreeNode(&nodes[2], graph, &nodes[1], 1, memory.address));
@@ -81,11 +81,9 @@ static CUgraph copied_and_multiplied(CUgraphNode nodes[2], float *to, float *by)
 static void functions_in_a_row(int copied_within) {
     float two = 2, three = 3;
     CUgraphNode copy, nodes[2], child, behind;
-    CUgraph graph, inside;
     CUDA_MEMCPY3D out = to_host(result, c);
     CUDA_HOST_NODE_PARAMS first = {multiply, &two}, second = {multiply, &three};
-    CHECK(cuGraphCreate(&graph, 0));
-    CHECK(cuGraphCreate(&inside, 0));
+    CUgraph graph = new_graph(), inside = new_graph();
     CHECK(cuGraphAddMemcpyNode(&copy, copied_within ? inside : graph, NULL, 0, &out, context));
     CHECK(cuGraphAddHostNode(&nodes[0], inside, &copy, copied_within ? 1 : 0, &first));
     CHECK(cuGraphAddHostNode(&nodes[1], inside, &nodes[0], 1, &second));
@@ -115,26 +113,19 @@ static void nodes_of(CUgraph graph, CUgraphNode nodes[2]) {
 // Two instances of one graph run at the same time: each reads what the host has there when it runs.
 static void two_instances(void) {
     unsigned n = COUNT;
-    float *locked;
     CUfunction add = function_of(module_of("vector_add"), "vector_add");
     CUgraphNode nodes[3];
-    CUgraphExec one, two;
-    CUstream other, third;
-    CUevent event;
     void *parameters[] = {&c, &a, &c, &n};
-    CUDA_KERNEL_NODE_PARAMS sum = {.function = add, .grid_x = 4, .grid_y = 1, .grid_z = 1, .block_x = 128, .block_y = 1,
-                                   .block_z = 1, .parameters = parameters};
-    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    CHECK(cuStreamCreate(&third, CU_STREAM_NON_BLOCKING));
-    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    CHECK(cuMemAllocHost((void **)&locked, BYTES));
+    CUDA_KERNEL_NODE_PARAMS sum = kernel_node(add, 4, 128, parameters);
+    CUstream other = new_stream(), third = new_stream();
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
+    float *locked = locked_memory(BYTES);
     CUDA_MEMCPY3D in = to_device(a, locked);
     CUgraph graph = new_graph();
     CHECK(cuGraphAddEventWaitNode(&nodes[0], graph, NULL, 0, event));
     CHECK(cuGraphAddMemcpyNode(&nodes[1], graph, &nodes[0], 1, &in, context));
     CHECK(cuGraphAddKernelNode(&nodes[2], graph, &nodes[1], 1, &sum));
-    CHECK(cuGraphInstantiate(&one, graph, 0));
-    CHECK(cuGraphInstantiate(&two, graph, 0));
+    CUgraphExec one = instantiated(graph), two = instantiated(graph);
     upload_to(c, 0);
     Hold held = hold(third);
     CHECK(cuEventRecord(event, third));
@@ -163,7 +154,6 @@ static void one_of_two_instances(int captured) {
     float two = 2;
     CUgraph graph;
     CUgraphNode nodes[2];
-    CUgraphExec one, other;
     CUDA_MEMCPY3D out = to_host(elsewhere, c);
     if (captured) {
         CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
@@ -174,8 +164,7 @@ static void one_of_two_instances(int captured) {
     } else {
         graph = copied_and_multiplied(nodes, result, &two);
     }
-    CHECK(cuGraphInstantiate(&one, graph, 0));
-    CHECK(cuGraphInstantiate(&other, graph, 0));
+    CUgraphExec one = instantiated(graph), other = instantiated(graph);
     CHECK(cuGraphExecMemcpyNodeSetParams(one, nodes[0], &out, context));
     upload_to(c, 3);
     fill(result, 1);
@@ -194,12 +183,11 @@ static void one_instance_without_the_copy(void) {
     float two = 2;
     CUgraphNode nodes[2];
     CUgraph graph = copied_and_multiplied(nodes, result, &two);
-    CUgraphExec one, other;
     CUDA_MEMCPY3D on_device = {.source_kind = 2, .source_device = c, .target_kind = 2, .target_device = a,
                                .width = BYTES, .height = 1, .depth = 1};
-    CHECK(cuGraphInstantiate(&one, graph, 0));
+    CUgraphExec one = instantiated(graph);
     CHECK(cuGraphMemcpyNodeSetParams(nodes[0], &on_device));
-    CHECK(cuGraphInstantiate(&other, graph, 0));
+    CUgraphExec other = instantiated(graph);
     upload_to(c, 3);
     launch(one);
     require(result, 6, "an instance with a copy to the host");
@@ -328,13 +316,13 @@ static void exchanged_within_a_node(void) {
 static void changed_within_a_node(void) {
     static float further[COUNT];
     float two = 2, three = 3;
-    CUgraph graph, another, own;
+    CUgraph own;
     CUgraphNode nodes[2], child, other, more, empty;
     CUgraph inside = copied_and_multiplied(nodes, result, &two);
     CUgraphExec exec;
     CUDA_MEMCPY3D out = to_host(elsewhere, c), out_too = to_host(further, a);
     CUDA_HOST_NODE_PARAMS function = {multiply, &three};
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddEmptyNode(&empty, graph, NULL, 0));
     CHECK(cuGraphAddChildGraphNode(&child, graph, NULL, 0, inside));
     CHECK(cuGraphDestroy(inside));
@@ -343,7 +331,7 @@ static void changed_within_a_node(void) {
     CHECK(cuGraphMemcpyNodeSetParams(nodes[0], &out));
     CHECK(cuGraphHostNodeSetParams(nodes[1], &function));
     CHECK(cuGraphAddMemcpyNode(&more, own, NULL, 0, &out_too, context));
-    CHECK(cuGraphCreate(&another, 0));
+    CUgraph another = new_graph();
     CHECK(cuGraphAddChildGraphNode(&other, another, NULL, 0, own));
     for (int copied = 0; copied < 2; copied++) {
         CHECK(cuGraphInstantiate(&exec, copied ? another : graph, 0));
@@ -382,14 +370,13 @@ static void has_gone(void *data) {
 
 // What a launch takes behind a function of the host does no harm to a capture that has begun meanwhile.
 static void launched_beside_a_capture(void) {
-    float *locked;
-    CUgraph graph, captured;
+    CUgraph captured;
     CUgraphNode nodes[3];
     CUstream other = new_stream();
-    CHECK(cuMemAllocHost((void **)&locked, BYTES));
+    float *locked = locked_memory(BYTES);
     CUDA_MEMCPY3D in = to_device(a, locked);
     CUDA_HOST_NODE_PARAMS first = {go, locked}, last = {.function = has_gone};
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddHostNode(&nodes[0], graph, NULL, 0, &first));
     CHECK(cuGraphAddMemcpyNode(&nodes[1], graph, &nodes[0], 1, &in, context));
     CHECK(cuGraphAddHostNode(&nodes[2], graph, &nodes[1], 1, &last));
@@ -431,9 +418,8 @@ static CUgraphExec holding(CUgraph *graph, const float *from, _Atomic int *ended
 // Nobody who destroys what runs waits for it, and what it holds ends behind it, and behind no other launch.
 static void destroyed_while_it_runs(void) {
     static _Atomic int ended, other_ended;
-    float *locked;
     CUgraph graph, other_graph;
-    CHECK(cuMemAllocHost((void **)&locked, BYTES));
+    float *locked = locked_memory(BYTES);
     CUgraphExec exec = holding(&graph, locked, &ended), other = holding(&other_graph, locked, &other_ended);
     fill(locked, 6);
     launch(other);
@@ -465,9 +451,7 @@ static void early_start(void) {
     unsigned n = COUNT;
     CUgraphNode kernels[2], copied, called, from[4], to[4];
     void *first[] = {&a, &a, &c, &n}, *second[] = {&a, &c, &c, &n};
-    CUDA_KERNEL_NODE_PARAMS sum = {.function = function_of(module_of("vector_add"), "vector_add"), .grid_x = 4,
-                                   .grid_y = 1, .grid_z = 1, .block_x = 128, .block_y = 1, .block_z = 1,
-                                   .parameters = first};
+    CUDA_KERNEL_NODE_PARAMS sum = kernel_node(function_of(module_of("vector_add"), "vector_add"), 4, 128, first);
     CUDA_MEMCPY3D out = to_host(result, c);
     CUDA_HOST_NODE_PARAMS function = {multiply, &two};
     size_t count = 0;

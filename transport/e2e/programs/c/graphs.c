@@ -10,8 +10,7 @@ static float host[COUNT], result[COUNT];
 static unsigned n = COUNT;
 
 static CUDA_KERNEL_NODE_PARAMS add_of(void **parameters) {
-    return (CUDA_KERNEL_NODE_PARAMS){.function = add, .grid_x = 4, .grid_y = 1, .grid_z = 1, .block_x = 128,
-                                     .block_y = 1, .block_z = 1, .parameters = parameters};
+    return kernel_node(add, 4, 128, parameters);
 }
 
 static int called;
@@ -386,10 +385,10 @@ static void moved(void) {
     CHECK(cuDriverGetVersion(&version));
     if (version < 12090)
         return;
-    CUgraph graph, inside, own;
+    CUgraph own;
     CUgraphNode nodes[6], child, last;
     CUgraphExec exec;
-    CHECK(cuGraphCreate(&inside, 0));
+    CUgraph inside = new_graph();
     CUDA_MEM_ALLOC_NODE_PARAMS memory = {.pool = {.kind = 1, .location = {1, 0}}, .bytes = BYTES};
     CHECK(cuGraphAddMemAllocNode(&nodes[0], inside, NULL, 0, &memory));
     CUDA_MEMCPY3D in = to_device(memory.address, host), out = to_host(result, c);
@@ -398,7 +397,7 @@ static void moved(void) {
     CHECK(cuGraphAddMemcpyNode(&nodes[1], inside, &nodes[0], 1, &in, context));
     CHECK(cuGraphAddKernelNode(&nodes[2], inside, &nodes[1], 1, &sum));
     CHECK(cuGraphAddMemFreeNode(&nodes[3], inside, &nodes[2], 1, memory.address));
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CUgraphNodeParams params = {.kind = 4, .reserved = {0, 1}, .body.child = {inside, 1}};
     SHOW(cuGraphAddNode(&child, graph, NULL, NULL, 0, &params));
     params.reserved[1] = 0;
@@ -418,8 +417,7 @@ static void moved(void) {
 
 static void events_and_memory(void) {
     CUgraphNode nodes[6];
-    CUevent event;
-    CHECK(cuEventCreate(&event, 0));
+    CUevent event = new_event(0);
     CUgraph graph = new_graph();
     CUDA_MEM_ALLOC_NODE_PARAMS memory = {.pool = {.kind = 1, .location = {1, 0}}, .bytes = BYTES};
     CHECK(cuGraphAddMemAllocNode(&nodes[0], graph, NULL, 0, &memory));
@@ -465,8 +463,7 @@ static void conditional(void) {
     CHECK(cuGraphAddNode(&loop, graph, NULL, NULL, 0, &params));
     unsigned limit = 17, counter = 0;
     void *parameters[] = {&handle, &c, &limit};
-    CUDA_KERNEL_NODE_PARAMS once = {.function = count_to, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1,
-                                    .block_y = 1, .block_z = 1, .parameters = parameters};
+    CUDA_KERNEL_NODE_PARAMS once = kernel_node(count_to, 1, 1, parameters);
     CHECK(cuGraphAddKernelNode(&body, params.body.conditional.bodies[0], NULL, 0, &once));
     CUgraphExec exec = instantiated(graph);
     for (int round = 0; round < 2; round++) {
@@ -482,9 +479,7 @@ static void conditional(void) {
     CHECK(cuGraphConditionalHandleCreate(&handle, graph, context, 0, 0));
     CUgraphNode chooser;
     void *chosen[] = {&handle, &a};
-    CUDA_KERNEL_NODE_PARAMS first = once;
-    first.function = choose;
-    first.parameters = chosen;
+    CUDA_KERNEL_NODE_PARAMS first = kernel_node(choose, 1, 1, chosen);
     CHECK(cuGraphAddKernelNode(&chooser, graph, NULL, 0, &first));
     CUgraphNodeParams cases = {.kind = 13, .body.conditional = {.handle = handle, .kind = 2, .count = 3,
                                                                 .context = context}};
@@ -506,8 +501,7 @@ static void conditional(void) {
     CHECK(cuModuleUnload(module));
 
     // A copy in a body takes what the host has in page-locked memory at the launch.
-    unsigned *word;
-    CHECK(cuMemAllocHost((void **)&word, 4));
+    unsigned *word = locked_memory(4);
     CHECK(cuGraphCreate(&graph, 0));
     CHECK(cuGraphConditionalHandleCreate(&handle, graph, context, 1, 1));
     CUgraphNodeParams branch = {.kind = 13, .body.conditional = {.handle = handle, .kind = 0, .count = 1,
@@ -676,8 +670,7 @@ static void objects_of_a_launch(void) {
 }
 
 static void attributes(void) {
-    CUevent event;
-    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
     CUlaunchAttribute list[] = {{.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {1}},
                                 {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {0}},
                                 {.id = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, .value = {(uint64_t)event}}};

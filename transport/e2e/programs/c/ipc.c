@@ -26,8 +26,8 @@ static void take(int from, void *data, size_t size) {
 // Copies to memory that the other process has, which looks at the last word as soon as this one says that it is there: every
 // second time behind an event.
 static void copy_for_other(int to, int from, CUdeviceptr large, CUevent event) {
-    unsigned *words, seen;
-    CHECK(cuMemAllocHost((void **)&words, LARGE * sizeof *words));
+    unsigned seen;
+    unsigned *words = locked_memory(LARGE * sizeof *words);
     for (int copy = 0; copy < COPIES; copy++) {
         int behind = copy % 2;
         for (int i = 0; i < LARGE; i++)
@@ -112,11 +112,10 @@ int main(void) {
     CHECK(cuMemsetD8(behind, 2, 1000));
     CHECK(cuMemsetD32(memory, 100, N));
     Handles handles;
-    CUevent event, plain;
     int capable = -1;
     CHECK(cuPointerGetAttribute(&capable, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, memory));
     printf("memory can be opened elsewhere: %d\n", capable & 1);
-    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS));
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS);
     CHECK(cuIpcGetMemHandle(&handles.memory, memory));
     CHECK(cuIpcGetMemHandle(&handles.large, large));
     CHECK(cuIpcGetEventHandle(&handles.event, event));
@@ -153,7 +152,7 @@ int main(void) {
     memset(&handles, 0, sizeof handles);
     SHOW_STALE(cuIpcOpenMemHandle(&opened, handles.memory, 1));
     SHOW_STALE(cuIpcGetMemHandle(&handles.memory, before + OFFSET));
-    CHECK(cuEventCreate(&plain, CU_EVENT_DISABLE_TIMING));
+    CUevent plain = new_event(CU_EVENT_DISABLE_TIMING);
     SHOW(cuIpcGetEventHandle(&handles.event, plain));
     SHOW_SOON(cuEventCreate(&plain, CU_EVENT_INTERPROCESS));
     free(words);

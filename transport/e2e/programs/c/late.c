@@ -1,6 +1,5 @@
 // Copies to page-locked memory that is not awaited: their bytes are there after whatever CUDA says comes after them,
 // in whichever thread, and nothing comes later.
-#include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -32,9 +31,7 @@ static void host(void *data) {
 
 // Each way to wait, behind a kernel that takes its time.
 static void ways(CUstream stream, int is_default) {
-    CUevent event, early;
-    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    CHECK(cuEventCreate(&early, CU_EVENT_DISABLE_TIMING));
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING), early = new_event(CU_EVENT_DISABLE_TIMING);
     static unsigned char pageable[64];
     for (int way = 0; way < 11; way++) {
         unsigned char value = (unsigned char)(17 * way + 3 + is_default);
@@ -128,8 +125,7 @@ static void looked_at(CUstream stream) {
 
 // More than anybody keeps for the program, in pieces and at once.
 static void many(CUstream stream) {
-    unsigned char *area;
-    CHECK(cuMemHostAlloc((void **)&area, (size_t)MANY * SMALL, 0));
+    unsigned char *area = host_memory((size_t)MANY * SMALL, 0);
     for (int i = 0; i < MANY; i++) {
         size_t size = i % 3 ? SMALL : 8;
         CHECK(cuMemsetD8Async(device, (unsigned char)i, size, stream));
@@ -206,8 +202,7 @@ static void threads(void) {
     CUstream streams[3];
     pthread_t ids[WAITERS];
     uint64_t random = 5;
-    unsigned char *area;
-    CHECK(cuMemHostAlloc((void **)&area, 4 * SIZE, CU_MEMHOSTALLOC_PORTABLE));
+    unsigned char *area = host_memory(4 * SIZE, CU_MEMHOSTALLOC_PORTABLE);
     for (int i = 0; i < 3; i++)
         CHECK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
     for (int i = 0; i < ROUNDS; i++)

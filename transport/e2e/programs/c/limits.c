@@ -1,6 +1,5 @@
 // A client that wants more than its worker may have of the server's host: `limits memory MIB` of device memory, which is
 // the worker's own with the CPU emulator, or `limits threads COUNT`, each with a lane. Begins when it gets a line.
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "common.h"

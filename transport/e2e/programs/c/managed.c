@@ -1,6 +1,5 @@
 // Managed memory: one pointer for host and device, in either direction, through structures, streams, copies,
 // variables, system calls and threads.
-#include <pthread.h>
 #include <unistd.h>
 
 #include "common.h"
@@ -103,9 +102,7 @@ static void called(void *data) {
 }
 
 static void streams(void) {
-    CUstream one, two;
-    CHECK(cuStreamCreate(&one, CU_STREAM_NON_BLOCKING));
-    CHECK(cuStreamCreate(&two, CU_STREAM_NON_BLOCKING));
+    CUstream one = new_stream(), two = new_stream();
     unsigned *words = managed(8192, CU_MEM_ATTACH_HOST), *other = managed(8192, CU_MEM_ATTACH_GLOBAL);
     words[0] = 1;
     CHECK(cuStreamAttachMemAsync(one, address_of(words), 0, CU_MEM_ATTACH_SINGLE));
@@ -125,8 +122,7 @@ static void streams(void) {
     add(words, 2, 1, two);
     CHECK(cuStreamSynchronize(two));
     printf("with a function of the host between: %u %u\n", words[0], words[1]);
-    CUevent event;
-    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
     add(words, 2, 1, two);
     CHECK(cuEventRecord(event, two));
     CHECK(cuEventSynchronize(event));
@@ -319,11 +315,9 @@ static void behind_functions(void) {
 // What was attached to a stream is everybody's again when that is destroyed.
 static void detached(void) {
     unsigned *words, back;
-    CUstream stream, other;
     CHECK(cuMemAllocManaged((CUdeviceptr *)&words, 4096, CU_MEM_ATTACH_GLOBAL));
     CUdeviceptr address = (CUdeviceptr)(uintptr_t)words, there = allocate(4096);
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream(), other = new_stream();
     CHECK(cuStreamAttachMemAsync(stream, address, 0, CU_MEM_ATTACH_SINGLE));
     CHECK(cuStreamSynchronize(stream));
     words[0] = 1;
@@ -348,11 +342,9 @@ static void detached(void) {
 // A kernel in one stream uses memory that is attached to another, or to the host, as GPUs with concurrent access permit.
 static void elsewhere(void) {
     unsigned *words, *hosts;
-    CUstream stream, other;
     CHECK(cuMemAllocManaged((CUdeviceptr *)&words, 3 * 4096, CU_MEM_ATTACH_GLOBAL));
     CHECK(cuMemAllocManaged((CUdeviceptr *)&hosts, 4096, CU_MEM_ATTACH_HOST));
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream(), other = new_stream();
     CHECK(cuStreamAttachMemAsync(stream, address_of(words), 0, CU_MEM_ATTACH_SINGLE));
     CHECK(cuStreamSynchronize(stream));
     for (unsigned round = 1; round <= 3; round++) {

@@ -25,22 +25,17 @@ static void captured(int mode) {
     unsigned *plain = malloc(BYTES), *pinned;
     CHECK(cuMemAllocHost((void **)&pinned, BYTES));
     CUdeviceptr device = allocate(BYTES), aside = allocate(BYTES);
-    CUstream stream, other;
-    CUevent forked, joined;
     CUcontext context;
-    CUgraph graph, part;
+    CUgraph graph;
     CUgraphNode fill;
-    CUgraphExec exec, part_exec;
     unsigned count = COUNT, four = 4, last;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    CHECK(cuEventCreate(&forked, 0));
-    CHECK(cuEventCreate(&joined, 0));
+    CUstream stream = new_stream(), other = new_stream();
+    CUevent forked = new_event(0), joined = new_event(0);
     CUDA_MEMSET_NODE_PARAMS six = {.target = aside, .value = 6, .element_size = 4, .width = COUNT, .height = 1};
     CHECK(cuCtxGetCurrent(&context));
-    CHECK(cuGraphCreate(&part, 0));
+    CUgraph part = new_graph();
     CHECK(cuGraphAddMemsetNode(&fill, part, NULL, 0, &six, context));
-    CHECK(cuGraphInstantiate(&part_exec, part, 0));
+    CUgraphExec part_exec = instantiated(part);
     // Touched while it is captured: nothing of it is sent or dropped at the wrong time.
     for (unsigned i = 0; i < COUNT; i++)
         one[i] = 7;
@@ -64,7 +59,7 @@ static void captured(int mode) {
     CHECK(cuEventRecord(joined, other));
     CHECK(cuStreamWaitEvent(stream, joined, 0));
     CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     for (unsigned round = 0; round < ROUNDS; round++) {
         for (unsigned i = 0; i < COUNT; i++) {
             one[i] = 3 * i + round;
@@ -161,9 +156,8 @@ static void nodes(void) {
             CHECK(cuGraphAddMemcpyNode(&in, graph, NULL, 0, &copy, context));
             CUdeviceptr address = device;
             unsigned count = COUNT, value = 10 * from + to;
-            CUDA_KERNEL_NODE_PARAMS kernel = {.function = add_each, .grid_x = (COUNT + 255) / 256, .grid_y = 1,
-                                              .grid_z = 1, .block_x = 256, .block_y = 1, .block_z = 1,
-                                              .parameters = (void *[]){&address, &count, &value}};
+            void *arguments[] = {&address, &count, &value};
+            CUDA_KERNEL_NODE_PARAMS kernel = kernel_node(add_each, (COUNT + 255) / 256, 256, arguments);
             CHECK(cuGraphAddKernelNode(&add, graph, &in, 1, &kernel));
             CUDA_MEMSET_NODE_PARAMS set = {.target = address_of(words), .value = 77, .element_size = 4,
                                            .width = COUNT, .height = 1};

@@ -1,6 +1,5 @@
 // Threads that call the driver as often as their argument says, by symbols that the program is linked with and by
 // addresses that it asks for.
-#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 

@@ -129,11 +129,10 @@ static void neighbours(void) {
 // Pointers that no parameter shows: in a structure on the device, and in other page-locked memory.
 static void hidden(void) {
     node *first, *second, *third;
-    uint64_t *sum;
     CHECK(cuMemHostAlloc((void **)&first, sizeof *first, 0));
     CHECK(cuMemHostAlloc((void **)&second, sizeof *second, CU_MEMHOSTALLOC_PORTABLE));
     CHECK(cuMemHostAlloc((void **)&third, sizeof *third, 0));
-    CHECK(cuMemHostAlloc((void **)&sum, sizeof *sum, 0));
+    uint64_t *sum = host_memory(sizeof *sum, 0);
     *third = (node){NULL, 300};
     *second = (node){third, 200};
     *first = (node){second, 100};
@@ -178,10 +177,8 @@ static void beside(void) {
 
 static void fills_and_copies(void) {
     enum { N = 30000 };
-    unsigned *a, *b, *c;
-    CHECK(cuMemHostAlloc((void **)&a, N * sizeof *a, 0));
-    CHECK(cuMemHostAlloc((void **)&b, N * sizeof *b, 0));
-    CHECK(cuMemHostAlloc((void **)&c, 100 * sizeof *c, 0));
+    unsigned *a = host_memory(N * sizeof *a, 0), *b = host_memory(N * sizeof *b, 0);
+    unsigned *c = host_memory(100 * sizeof *c, 0);
     CHECK(cuMemsetD32(address_of(a), 9, N));
     REQUIRE(a[0] == 9 && a[N - 1] == 9, "the fill is not there");
     CHECK(cuMemsetD32Async(address_of(c), 4, 100, stream));
@@ -261,8 +258,7 @@ static void all_have_ended(void) {
     static const unsigned sizes[] = {100, 30000};
     static unsigned own[30100], pageable[30000];
     for (int i = 0; i < 2; i++) {
-        unsigned *words;
-        CHECK(cuMemHostAlloc((void **)&words, sizes[i] * sizeof *words, 0));
+        unsigned *words = host_memory(sizes[i] * sizeof *words, 0);
         ended(words, sizes[i], pageable);
         CHECK(cuMemFreeHost(words));
         // Its ends are in pages with other memory of the program.
@@ -297,8 +293,7 @@ static void graphs(void) {
             REQUIRE(words[i] == (i < 10 ? i * 100 + round + 5 : i + round + 5), "round %u: word %u is %u", round, i, words[i]);
     }
     destroy_both(exec, graph);
-    unsigned *third;
-    CHECK(cuMemHostAlloc((void **)&third, N * sizeof *words, 0));
+    unsigned *third = host_memory(N * sizeof *words, 0);
     CHECK(cuGraphCreate(&graph, 0));
     CUDA_MEMSET_NODE_PARAMS fill = {address_of(third), 0, 7, 4, N, 1};
     CUgraphNode filled, added;
@@ -307,12 +302,7 @@ static void graphs(void) {
     CHECK(cuGraphAddMemsetNode(&filled, graph, NULL, 0, &fill, context));
     address = address_of(third);
     void *arguments[] = {&address, &n, &value};
-    CUDA_KERNEL_NODE_PARAMS kernel = {0};
-    kernel.function = add_each;
-    kernel.grid_x = (n + 127) / 128;
-    kernel.block_x = 128;
-    kernel.grid_y = kernel.grid_z = kernel.block_y = kernel.block_z = 1;
-    kernel.parameters = arguments;
+    CUDA_KERNEL_NODE_PARAMS kernel = kernel_node(add_each, (n + 127) / 128, 128, arguments);
     CHECK(cuGraphAddKernelNode(&added, graph, &filled, 1, &kernel));
     CHECK(cuGraphInstantiate(&exec, graph, 0));
     CHECK(cuGraphLaunch(exec, stream));
@@ -327,8 +317,7 @@ static void graphs(void) {
 // Events and queries say that the host may look, as do waits.
 static void waits(void) {
     unsigned *word, n = 1, value = 1;
-    CUevent event;
-    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
     CHECK(cuMemHostAlloc((void **)&word, sizeof *word, 0));
     *word = 0;
     CUdeviceptr address = address_of(word);

@@ -1,6 +1,5 @@
 // Page-locked memory that several threads use at the same moment, or that the program uses in ways that are easily got wrong:
 // the argument says which. Each part ends by itself, or a hang is the end of the program after a while.
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -182,12 +181,6 @@ static void functions(void) {
 }
 
 // A graph copies memory that gets to its kernels only after the copy was captured, or added.
-static CUDA_KERNEL_NODE_PARAMS kernel_of(void **arguments) {
-    CUDA_KERNEL_NODE_PARAMS kernel = {.function = add_each, .grid_x = 16, .block_x = 64, .parameters = arguments};
-    kernel.grid_y = kernel.grid_z = kernel.block_y = kernel.block_z = 1;
-    return kernel;
-}
-
 static void launch_and_check(CUgraphExec exec, CUstream stream, CUdeviceptr device, const unsigned *words, const char *how) {
     static unsigned own[WORDS];
     for (unsigned round = 0; round < 3; round++) {
@@ -231,7 +224,7 @@ static void graphs_of(size_t bytes, const char *how) {
             CUgraph inner = new_graph();
             CHECK(cuGraphAddMemcpyNode(&out, inner, NULL, 0, &to, context));
             CHECK(cuGraphAddMemcpyNode(&back, inner, NULL, 0, &from, context));
-            CUDA_KERNEL_NODE_PARAMS params = kernel_of(arguments);
+            CUDA_KERNEL_NODE_PARAMS params = kernel_node(add_each, 16, 64, arguments);
             CHECK(cuGraphAddKernelNode(&kernel, inner, &out, 1, &params));
             CHECK(cuGraphAddDependencies(inner, &kernel, &back, 1));
             graph = inner;
@@ -301,10 +294,8 @@ static void *use_heap(void *how) {
 }
 
 static void heap(void) {
-    pthread_t other;
     use_heap(NULL);
-    pthread_create(&other, NULL, use_heap, &done);
-    pthread_join(other, NULL);
+    by_a_thread(use_heap, &done);
     printf("%d rounds on the heap\n", HEAP_ROUNDS);
 }
 

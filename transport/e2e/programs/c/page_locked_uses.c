@@ -1,7 +1,5 @@
 // Page-locked memory in uses that are easily got wrong: what a kernel wrote is there after each call that waits for it, whatever
 // else that call does; two threads are the first to use it at the same time; and other memory comes and goes meanwhile.
-#include <pthread.h>
-
 #include "common.h"
 #include "managed.h"
 
@@ -85,12 +83,10 @@ static void wait_by(Use use, CUdeviceptr device, CUdeviceptr locked, CUevent bef
 }
 
 static void all_that_waits(size_t bytes) {
-    unsigned *locked;
-    CHECK(cuMemHostAlloc((void **)&locked, bytes, 0));
+    unsigned *locked = host_memory(bytes, 0);
     memset(locked, 0, bytes);
     CUdeviceptr slow = allocate(4 * SLOW), device = allocate(4 * WORDS);
-    CUevent before;
-    CHECK(cuEventCreate(&before, 0));
+    CUevent before = new_event(0);
     CHECK(cuEventRecord(before, 0));
     for (unsigned use = 0; use < USES; use++) {
         add(0, slow, SLOW, 1);
@@ -154,8 +150,7 @@ static void beside_others(void) {
     pthread_t other;
     pthread_create(&other, NULL, come_and_go, NULL);
     for (unsigned i = 0; i < LAUNCHES; i++) {
-        unsigned *word;
-        CHECK(cuMemHostAlloc((void **)&word, 4096, 0));
+        unsigned *word = host_memory(4096, 0);
         *word = i;
         add(0, address_of(word), 1, 1);
         CHECK(cuCtxSynchronize());

@@ -1,7 +1,6 @@
 // Per-thread default streams, as programs have them that are compiled for them: the functions with the suffixes
 // _ptsz and _ptds. A function of the host that waits keeps a stream busy for as long as is wanted.
 #include <dlfcn.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <unistd.h>
 
@@ -68,9 +67,8 @@ static void slow(void *data) {
 static void page_locked(void) {
     enum { SIZE = 200 * 1024 };
     static unsigned char back[SIZE];
-    unsigned char *pinned;
     CUdeviceptr all = allocate(SIZE);
-    CHECK(cuMemAllocHost((void **)&pinned, SIZE));
+    unsigned char *pinned = locked_memory(SIZE);
     memset(pinned, 1, SIZE);
     CHECK(host_function(NULL, slow, NULL));
     CHECK(memset_in_stream(all, 0x02020202, SIZE / 4, NULL));
@@ -172,8 +170,7 @@ int main(void) {
 
     CUgraph graph;
     CHECK(cuStreamBeginCapture(PER_THREAD, CU_STREAM_CAPTURE_MODE_RELAXED));
-    REQUIRE(pthread_create(&thread, NULL, beside_capture, &value) == 0, "no thread");
-    pthread_join(thread, NULL);
+    by_a_thread(beside_capture, &value);
     CHECK(cuStreamEndCapture(PER_THREAD, &graph));
     CHECK(cuGraphDestroy(graph));
     printf("beside a capture: %u\n", value);

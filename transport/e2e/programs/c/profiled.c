@@ -1,6 +1,5 @@
 // What a profiler asks of CUPTI: records of kernels, copies, fills and calls, with their times, sizes and correlations.
 #include <dlfcn.h>
-#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -228,9 +227,7 @@ int main(void) {
 
     // Another thread, which has ended and did not wait.
     count = 0;
-    pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, of_its_own, NULL) == 0, "no thread");
-    pthread_join(thread, NULL);
+    by_a_thread(of_its_own, NULL);
     CHECK(cuCtxSynchronize());
     DO(cuptiActivityFlushAll(0));
     printf("of a thread: kernels %zu, copies %zu, fills %zu\n", of_kind(KERNEL), of_kind(MEMCPY), of_kind(MEMSET));
@@ -258,8 +255,7 @@ int main(void) {
     kinds(cuptiActivityDisable);
     work(stream, host);
     CHECK(cuStreamSynchronize(stream));
-    REQUIRE(pthread_create(&thread, NULL, flush, NULL) == 0, "no thread");
-    pthread_join(thread, NULL);
+    by_a_thread(flush, NULL);
     printf("disabled in the middle: kernels %zu, copies %zu, fills %zu\n", of_kind(KERNEL), of_kind(MEMCPY), of_kind(MEMSET));
 
     // Launches by a thread none of whose calls is answered, as another one waits for them: more than anybody remembers at once.
@@ -270,8 +266,7 @@ int main(void) {
     for (int round = 0; round < ROUNDS; round++) {
         for (int launch = 0; launch < LAUNCHES; launch++)
             CHECK(LAUNCH(saxpy, 1, 32, stream, &alpha, &from, &to, &n));
-        REQUIRE(pthread_create(&thread, NULL, wait_for, stream) == 0, "no thread");
-        pthread_join(thread, NULL);
+        by_a_thread(wait_for, stream);
     }
     DO(cuptiActivityFlushAll(0));
     DO(cuptiActivityDisable(KERNEL));

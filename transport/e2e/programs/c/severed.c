@@ -1,7 +1,5 @@
 // One thread copies to the device and idles; its connection breaks. Another one reads what was copied: it must get an
 // error, not what was there before.
-#include <pthread.h>
-
 #include "common.h"
 
 static CUcontext context;

@@ -3,7 +3,6 @@
 // for each copy, which it gives back while the copy is under way or later. Goes on until the file exists that GTRACE_TEST_UNTIL
 // names, or for 20 rounds, and says in the file of GTRACE_TEST_PROGRESS how many rounds both have done.
 #include <fcntl.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include "common.h"

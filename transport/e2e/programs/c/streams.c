@@ -41,12 +41,8 @@ static void order_between_streams(CUfunction saxpy) {
 }
 
 static void times_and_queries(CUfunction delay) {
-    CUevent start, end, never, other;
     CUstream stream = new_stream();
-    CHECK(cuEventCreate(&start, 0));
-    CHECK(cuEventCreate(&end, 0));
-    CHECK(cuEventCreate(&never, 0));
-    CHECK(cuEventCreate(&other, CU_EVENT_DISABLE_TIMING));
+    CUevent start = new_event(0), end = new_event(0), never = new_event(0), other = new_event(CU_EVENT_DISABLE_TIMING);
     uint64_t nanoseconds = 200 * 1000 * 1000;
     float milliseconds = 0;
     SHOW(cuEventQuery(never));

@@ -1,6 +1,4 @@
 // Threads that work in one context, each in a stream of its own, and hand results to each other by events.
-#include <pthread.h>
-
 #include "common.h"
 
 enum { THREADS = 6, ROUNDS = 40, N = 512 };

@@ -298,16 +298,6 @@ fn all(text: &str) -> String {
     text.to_owned()
 }
 
-/// All lines but those with the time of day.
-fn without_times(text: &str) -> String {
-    const DAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "];
-    let timed = |line: &str| {
-        line.to_lowercase().contains("timestamp") || DAYS.iter().any(|day| line.starts_with(day))
-    };
-    let lines = text.lines().filter(|line| !timed(line));
-    lines.map(|line| line.to_owned() + "\n").collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

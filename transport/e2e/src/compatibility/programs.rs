@@ -1,8 +1,8 @@
 //! The programs of the table.
 
-use super::{Kind, Program, all, without_times};
+use super::{Kind, Program, all};
 use crate::mask;
-use crate::mask::of_devices;
+use crate::mask::{of_devices, without_times};
 
 const SKIP: (&str, &str) = ("GTRACE_SOFTGPU_LAUNCH", "skip");
 const TWO: (&str, &str) = ("GTRACE_SOFTGPU_DEVICES", "2");
@@ -39,232 +39,65 @@ const PLAIN: Program = Program {
     mask: all,
 };
 
-/// All of them, in the order of the table.
-pub const PROGRAMS: &[Program] = &[
-    Program {
-        id: "torch_memory",
-        name: "PyTorch",
-        packages: &["torch"],
-        does: "memory, page-locked memory, streams, events",
-        kind: Kind::Framework(&["torch_memory.py"]),
-        ..PLAIN
-    },
-    Program {
-        id: "torch_training",
-        name: "PyTorch, training",
-        packages: &["torch"],
-        does: "an MLP with cuBLAS and SGD",
-        kind: Kind::Framework(&["torch_steps.py", "training", "3"]),
-        server: &[SKIP],
-        ..PLAIN
-    },
-    Program {
-        id: "torch_compile",
-        name: "torch.compile (Inductor, Triton)",
-        packages: &["torch", "triton"],
-        does: "a model, forward and backward",
-        kind: Kind::Framework(&["torch_compile.py"]),
-        server: &[SKIP],
-        ..PLAIN
-    },
-    Program {
-        id: "torch_loader",
-        name: "PyTorch DataLoader",
-        packages: &["torch"],
-        does: "`pin_memory=True`, worker processes",
-        kind: Kind::Framework(&["torch_loader.py"]),
-        ..PLAIN
-    },
-    Program {
-        id: "torch_profiler",
-        name: "torch.profiler (Kineto, CUPTI)",
-        packages: &["torch"],
-        does: "the CPU's side, and by `gtrace exec --cupti` the GPU's kernels and copies",
-        kind: Kind::Framework(&["torch_profiler.py"]),
-        server: &[SKIP],
-        client: &["--cupti"],
-        ..PLAIN
-    },
-    Program {
-        id: "torch_segments",
-        name: "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`",
-        packages: &["torch"],
-        does: "memory that grows, and is shared with another process",
-        kind: Kind::Framework(&["torch_segments.py"]),
-        options: &["--sandbox", "off"],
-        ..PLAIN
-    },
-    Program {
-        id: "torch_distributed",
-        name: "torch.distributed, NCCL, in processes",
-        packages: &["torch", "nvidia-nccl-cu13"],
-        does: "two ranks on two devices",
-        kind: Kind::Framework(&["torch_distributed.py", "processes"]),
-        server: &[SKIP, TWO],
-        options: &["--sandbox", "off"],
-        ..PLAIN
-    },
-    Program {
-        id: "torch_nccl_threads",
-        name: "NCCL in one process, DataParallel",
-        packages: &["torch", "nvidia-nccl-cu13"],
-        does: "two devices",
-        kind: Kind::Framework(&["torch_distributed.py", "threads"]),
-        server: &[SKIP, TWO],
-        ..PLAIN
-    },
-    Program {
-        id: "jax",
-        name: "JAX",
-        packages: &["jax", "jax-cuda13-plugin"],
-        does: "the GPU by default, `jit`, `grad`",
-        kind: Kind::Framework(&["jax_steps.py"]),
-        server: &[SKIP],
-        ..PLAIN
-    },
-    Program {
-        id: "jax_profiler",
-        name: "jax.profiler (XLA, CUPTI)",
-        packages: &["jax", "jax-cuda13-plugin"],
-        does: "the GPU's kernels, by `gtrace exec --cupti`",
-        kind: Kind::Framework(&["jax_steps.py", "profiled"]),
-        server: &[SKIP],
-        client: &["--cupti"],
-        ..PLAIN
-    },
-    Program {
-        id: "onnxruntime",
-        name: "onnxruntime-gpu",
-        packages: &["onnxruntime-gpu"],
-        does: "a session with CUDAExecutionProvider, OrtValue",
-        kind: Kind::Framework(&["onnx_session.py"]),
-        server: &[SKIP],
-        ..PLAIN
-    },
-    Program {
-        id: "cupy",
-        name: "CuPy",
-        packages: &["cupy-cuda13x"],
-        does: "arrays, kernels, reductions, graphs",
-        kind: Kind::Framework(&["cupy_arrays.py"]),
-        ..PLAIN
-    },
-    Program {
-        id: "cupy_tests",
-        name: "CuPy's own tests",
-        packages: &["cupy-cuda13x"],
-        does: "of memory, streams, graphs, devices, textures",
-        kind: Kind::Framework(&["cupy_tests.py", "@cupy-tests"]),
-        server: &[TWO],
-        ..PLAIN
-    },
-    Program {
-        id: "numba",
-        name: "Numba (numba-cuda)",
-        packages: &["numba", "numba-cuda"],
-        does: "kernels, atomics, warps, mapped memory",
-        kind: Kind::Framework(&["numba_arrays.py"]),
-        ..PLAIN
-    },
-    Program {
-        id: "numba_tests",
-        name: "numba-cuda's own tests",
-        packages: &["numba-cuda"],
-        does: "of its driver",
-        kind: Kind::Framework(&["numba_tests.py"]),
-        ..PLAIN
-    },
-    Program {
-        id: "numba_training",
-        name: "A transformer in Numba",
-        packages: &["numba-cuda"],
-        does: "50 steps with Adam, executed; losses equal to the bit",
-        kind: Kind::Framework(&["numba_training.py"]),
-        ..PLAIN
-    },
-    Program {
-        id: "cuda_core",
-        name: "cuda.core",
-        packages: &["cuda-core"],
-        does: "kernels, linking, graphs",
-        kind: Kind::Framework(&["core_objects.py"]),
-        ..PLAIN
-    },
-    Program {
-        id: "pycuda",
-        name: "pycuda",
-        packages: &["pycuda"],
-        does: "memory, a kernel, page-locked memory",
-        kind: Kind::Framework(&["pycuda_arrays.py"]),
-        ..PLAIN
-    },
-    Program {
-        id: "cuda_python",
-        name: "cuda-python",
-        packages: &["cuda-python"],
-        does: "a vector addition",
-        kind: Kind::Tool(&["vector_add.py"]),
-        ..PLAIN
-    },
-    Program {
-        id: "cudarc",
-        name: "cudarc (Rust)",
-        does: "memory, kernels, streams",
-        kind: Kind::Example("cudarc"),
-        ..PLAIN
-    },
-    Program {
-        id: "nvidia_smi_535",
-        name: "nvidia-smi",
-        does: "`-q`",
-        kind: Kind::NvidiaSmi("535", &["-q"]),
-        server: &[TWO],
-        mask: without_times,
-        ..PLAIN
-    },
-    Program {
-        id: "nvidia_smi_550",
-        name: "nvidia-smi",
-        does: "`-q -x`",
-        kind: Kind::NvidiaSmi("550", &["-q", "-x"]),
-        server: &[TWO],
-        mask: without_times,
-        ..PLAIN
-    },
-    Program {
-        id: "nvidia_ml_py",
-        name: "nvidia-ml-py",
-        packages: &["nvidia-ml-py"],
-        does: "every reading that it has",
-        kind: Kind::Tool(&["nvml.py"]),
-        server: &[TWO],
-        mask: mask::changing,
-        ..PLAIN
-    },
-    Program {
-        id: "py3nvml",
-        name: "py3nvml",
-        packages: &["py3nvml"],
-        does: "readings by the first versions of functions",
-        kind: Kind::Framework(&["py3nvml_readings.py"]),
-        ..PLAIN
-    },
-    Program {
-        id: "nvitop",
-        name: "nvitop",
-        packages: &["nvitop"],
-        does: "`-1`",
-        kind: Kind::Command(&["nvitop", "-1", "--ascii"]),
-        mask: of_devices,
-        ..PLAIN
-    },
-    Program {
-        id: "gpustat",
-        name: "gpustat",
-        packages: &["gpustat"],
-        does: "its table",
-        kind: Kind::Command(&["gpustat", "--no-color", "--no-header"]),
-        mask: of_devices,
-        ..PLAIN
-    },
-];
+macro_rules! programs {
+    ($($id:literal $name:literal [$($package:literal),*] $does:literal, $kind:ident($($given:expr),*) $(, $field:ident: $value:expr)*;)*) => {
+        /// All of them, in the order of the table.
+        pub const PROGRAMS: &[Program] = &[$(Program {
+            id: $id,
+            name: $name,
+            packages: &[$($package),*],
+            does: $does,
+            kind: Kind::$kind($($given),*),
+            $($field: $value,)*
+            ..PLAIN
+        }),*];
+    };
+}
+
+// Id, name, packages of PyPI, what it does here, how it is run; and what differs from [`PLAIN`].
+programs! {
+    "torch_memory" "PyTorch" ["torch"] "memory, page-locked memory, streams, events",
+        Framework(&["torch_memory.py"]);
+    "torch_training" "PyTorch, training" ["torch"] "an MLP with cuBLAS and SGD",
+        Framework(&["torch_steps.py", "training", "3"]), server: &[SKIP];
+    "torch_compile" "torch.compile (Inductor, Triton)" ["torch", "triton"] "a model, forward and backward",
+        Framework(&["torch_compile.py"]), server: &[SKIP];
+    "torch_loader" "PyTorch DataLoader" ["torch"] "`pin_memory=True`, worker processes",
+        Framework(&["torch_loader.py"]);
+    "torch_profiler" "torch.profiler (Kineto, CUPTI)" ["torch"] "the CPU's side, and by `gtrace exec --cupti` the GPU's kernels and copies",
+        Framework(&["torch_profiler.py"]), server: &[SKIP], client: &["--cupti"];
+    "torch_segments" "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`" ["torch"] "memory that grows, and is shared with another process",
+        Framework(&["torch_segments.py"]), options: &["--sandbox", "off"];
+    "torch_distributed" "torch.distributed, NCCL, in processes" ["torch", "nvidia-nccl-cu13"] "two ranks on two devices",
+        Framework(&["torch_distributed.py", "processes"]), server: &[SKIP, TWO], options: &["--sandbox", "off"];
+    "torch_nccl_threads" "NCCL in one process, DataParallel" ["torch", "nvidia-nccl-cu13"] "two devices",
+        Framework(&["torch_distributed.py", "threads"]), server: &[SKIP, TWO];
+    "jax" "JAX" ["jax", "jax-cuda13-plugin"] "the GPU by default, `jit`, `grad`",
+        Framework(&["jax_steps.py"]), server: &[SKIP];
+    "jax_profiler" "jax.profiler (XLA, CUPTI)" ["jax", "jax-cuda13-plugin"] "the GPU's kernels, by `gtrace exec --cupti`",
+        Framework(&["jax_steps.py", "profiled"]), server: &[SKIP], client: &["--cupti"];
+    "onnxruntime" "onnxruntime-gpu" ["onnxruntime-gpu"] "a session with CUDAExecutionProvider, OrtValue",
+        Framework(&["onnx_session.py"]), server: &[SKIP];
+    "cupy" "CuPy" ["cupy-cuda13x"] "arrays, kernels, reductions, graphs", Framework(&["cupy_arrays.py"]);
+    "cupy_tests" "CuPy's own tests" ["cupy-cuda13x"] "of memory, streams, graphs, devices, textures",
+        Framework(&["cupy_tests.py", "@cupy-tests"]), server: &[TWO];
+    "numba" "Numba (numba-cuda)" ["numba", "numba-cuda"] "kernels, atomics, warps, mapped memory",
+        Framework(&["numba_arrays.py"]);
+    "numba_tests" "numba-cuda's own tests" ["numba-cuda"] "of its driver", Framework(&["numba_tests.py"]);
+    "numba_training" "A transformer in Numba" ["numba-cuda"] "50 steps with Adam, executed; losses equal to the bit",
+        Framework(&["numba_training.py"]);
+    "cuda_core" "cuda.core" ["cuda-core"] "kernels, linking, graphs", Framework(&["core_objects.py"]);
+    "pycuda" "pycuda" ["pycuda"] "memory, a kernel, page-locked memory", Framework(&["pycuda_arrays.py"]);
+    "cuda_python" "cuda-python" ["cuda-python"] "a vector addition", Tool(&["vector_add.py"]);
+    "cudarc" "cudarc (Rust)" [] "memory, kernels, streams", Example("cudarc");
+    "nvidia_smi_535" "nvidia-smi" [] "`-q`", NvidiaSmi("535", &["-q"]), server: &[TWO], mask: without_times;
+    "nvidia_smi_550" "nvidia-smi" [] "`-q -x`",
+        NvidiaSmi("550", &["-q", "-x"]), server: &[TWO], mask: without_times;
+    "nvidia_ml_py" "nvidia-ml-py" ["nvidia-ml-py"] "every reading that it has",
+        Tool(&["nvml.py"]), server: &[TWO], mask: mask::changing;
+    "py3nvml" "py3nvml" ["py3nvml"] "readings by the first versions of functions",
+        Framework(&["py3nvml_readings.py"]);
+    "nvitop" "nvitop" ["nvitop"] "`-1`", Command(&["nvitop", "-1", "--ascii"]), mask: of_devices;
+    "gpustat" "gpustat" ["gpustat"] "its table",
+        Command(&["gpustat", "--no-color", "--no-header"]), mask: of_devices;
+}

@@ -112,6 +112,7 @@ pub const PROGRAMS: &[Program] = &[
     c("replay", Portable::Yes),
     c("steadfast", Portable::Yes),
     c("threads", Portable::Yes),
+    c("parked", Portable::Yes),
     partly("contexts", HANDLES),
     partly("modules", HANDLES),
     partly("link", HANDLES),

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test binary uses a part
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -195,6 +196,57 @@ pub(crate) fn python(
 pub(crate) fn script(python: PathBuf, name: &str) -> Case {
     let file = programs::python_sources().join(name);
     Case::new(python).arguments(&[file.to_str().unwrap()])
+}
+
+/// What a server has of its clients.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    workers: usize,
+    threads: Option<usize>,
+    descriptors: Option<usize>,
+}
+
+pub(crate) fn state(server: &Server) -> State {
+    State {
+        workers: server.workers().len(),
+        threads: process::threads(server.pid()),
+        descriptors: process::descriptors(server.pid()),
+    }
+}
+
+/// Once it no longer changes: what a server needs to start, or a client to begin, is not closed at once.
+pub(crate) fn idle_state(server: &Server) -> State {
+    let mut before = state(server);
+    loop {
+        std::thread::sleep(Duration::from_millis(200));
+        let now = state(server);
+        if now == before {
+            return now;
+        }
+        before = now;
+    }
+}
+
+/// A way to `server`, whose address is the result: each connection of a client, with its number and the one to the server, is given
+/// to `each`, which does not wait.
+pub(crate) fn way_to(
+    server: String,
+    mut each: impl FnMut(usize, TcpStream, TcpStream) + Send + 'static,
+) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for number in 0.. {
+            let Ok((client, _)) = listener.accept() else {
+                return;
+            };
+            let Ok(there) = TcpStream::connect(&server) else {
+                return;
+            };
+            each(number, client, there);
+        }
+    });
+    address
 }
 
 /// The library of NVIDIA's runtime in an unpacked package.

@@ -120,7 +120,7 @@ impl Client {
                     if tried.is_err()
                         && let Some(shared) = weak.upgrade()
                     {
-                        let why = "gtrace's own thread gtrace-attach has failed from within; please report what stands above";
+                        let why = "gtrace's own thread gtrace-attach has failed from within; please report this with the messages above";
                         shared.die(Death::Refused, why);
                     }
                 })

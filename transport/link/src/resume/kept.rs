@@ -16,8 +16,8 @@ pub(super) const TOGETHER: usize = 4 << 10;
 enum Segment {
     /// So many of the next ones in `Kept::bytes`.
     Own(usize),
-    /// In memory of a caller.
-    Lent(&'static [u8]),
+    /// In memory of a caller; and whether it stays as it is until the other side has read it.
+    Lent(&'static [u8], bool),
     /// In a copy that was made when the caller took its memory back, from this one on.
     Copied(Vec<u8>, usize),
 }
@@ -26,14 +26,14 @@ impl Segment {
     fn len(&self) -> usize {
         match self {
             Self::Own(len) => *len,
-            Self::Lent(bytes) => bytes.len(),
+            Self::Lent(bytes, _) => bytes.len(),
             Self::Copied(bytes, from) => bytes.len() - from,
         }
     }
 
     /// Whether it is lent, and part of `memory`.
     fn is_lent_of(&self, memory: &[u8]) -> bool {
-        let Self::Lent(bytes) = self else {
+        let Self::Lent(bytes, _) = self else {
             return false;
         };
         let (here, there) = (bytes.as_ptr_range(), memory.as_ptr_range());
@@ -97,11 +97,11 @@ impl Kept {
     /// # Safety
     ///
     /// It stays as it is until the other side has read it, [`Self::take_back_last`] finds nothing of it, or this is
-    /// dropped.
-    pub(super) unsafe fn lend(&mut self, more: &[u8]) {
+    /// dropped. If it is `stable`, it is not written to even then before the other side has read it.
+    pub(super) unsafe fn lend(&mut self, more: &[u8], stable: bool) {
         // SAFETY: the caller's promise.
         let bytes = unsafe { slice::from_raw_parts(more.as_ptr(), more.len()) };
-        self.segments.push_back(Segment::Lent(bytes));
+        self.segments.push_back(Segment::Lent(bytes, stable));
         self.behind += more.len() as u64;
         self.lent += 1;
     }
@@ -111,19 +111,27 @@ impl Kept {
         self.lent > 0 && (self.segments.iter()).any(|segment| segment.is_lent_of(memory))
     }
 
-    /// Makes a copy of the last segment of `memory` that is lent; without `memory`, of any. Whether there was one.
-    pub(super) fn take_back_last(&mut self, memory: Option<&[u8]>) -> bool {
+    /// Whether all of `bytes`, which are kept, stay as they are until the other side has read them.
+    pub(super) fn is_stable(&self, bytes: &[u8]) -> bool {
+        let of_them = self.segments.iter().rev().find(|it| it.is_lent_of(bytes));
+        matches!(of_them, Some(Segment::Lent(_, true)))
+    }
+
+    /// Makes a copy of the last segment of `memory` that is lent; without `memory`, of any. Those that are stable count
+    /// only if it goes. Whether there was one.
+    pub(super) fn take_back_last(&mut self, memory: Option<&[u8]>, goes: bool) -> bool {
         if self.lent == 0 {
             return false;
         }
-        let is_wanted = |segment: &&mut Segment| match memory {
-            Some(memory) => segment.is_lent_of(memory),
-            None => matches!(segment, Segment::Lent(_)),
+        let is_wanted = |segment: &&mut Segment| match segment {
+            Segment::Lent(_, true) if !goes => false,
+            Segment::Lent(..) => memory.is_none_or(|memory| segment.is_lent_of(memory)),
+            _ => false,
         };
         let Some(segment) = self.segments.iter_mut().rev().find(is_wanted) else {
             return false;
         };
-        if let Segment::Lent(bytes) = *segment {
+        if let Segment::Lent(bytes, _) = *segment {
             let mut copy = self.spare.pop().unwrap_or_default();
             self.spare_bytes -= copy.capacity();
             copy.clear();
@@ -148,7 +156,7 @@ impl Kept {
                     *len -= gone;
                     self.start += gone;
                 }
-                Segment::Lent(bytes) => {
+                Segment::Lent(bytes, _) => {
                     *bytes = &bytes[gone..];
                     self.lent -= usize::from(all);
                 }
@@ -204,7 +212,7 @@ impl Kept {
     fn bytes_of<'a>(&'a self, segment: &'a Segment, own: usize) -> &'a [u8] {
         match segment {
             Segment::Own(len) => &self.bytes[own..own + len],
-            Segment::Lent(bytes) => bytes,
+            Segment::Lent(bytes, _) => bytes,
             Segment::Copied(bytes, from) => &bytes[*from..],
         }
     }
@@ -276,14 +284,14 @@ mod tests {
                 match chosen % 3 {
                     0 => kept.push(&all[at..at + len]),
                     // SAFETY: it outlives what it is lent to.
-                    _ => unsafe { kept.lend(&all[at..at + len]) },
+                    _ => unsafe { kept.lend(&all[at..at + len], chosen % 4 == 1) },
                 }
                 at += len;
                 if chosen % 5 == 0 {
                     let from = chosen * 1000 % at;
                     let memory = &all[from..at];
-                    while kept.take_back_last(Some(memory)) {}
-                    assert!(!kept.is_lent(memory));
+                    while kept.take_back_last(Some(memory), false) {}
+                    assert!(!kept.is_lent(memory) || kept.is_stable(memory));
                 }
                 if chosen % 7 == 0 {
                     forgotten += (at - forgotten) * (chosen % 4) / 4;
@@ -292,7 +300,9 @@ mod tests {
                 assert_eq!(kept.end(), at as u64);
                 assert_eq!(rest(&kept, forgotten as u64, 10_000), &all[forgotten..at]);
             }
-            while kept.take_back_last(None) {}
+            while kept.take_back_last(None, false) {}
+            assert!(!kept.is_lent(&all) || kept.is_stable(&all));
+            while kept.take_back_last(None, true) {}
             assert!(!kept.is_lent(&all));
             assert_eq!(rest(&kept, forgotten as u64, 10_000), &all[forgotten..at]);
             kept.forget(at as u64);
@@ -306,7 +316,7 @@ mod tests {
         let mut kept = Kept::default();
         kept.push(&all[..60]);
         // SAFETY: it outlives what it is lent to.
-        unsafe { kept.lend(&all[60..]) };
+        unsafe { kept.lend(&all[60..], false) };
         assert_eq!(kept.from(0, 5000), (&all[..60], &all[60..5060]));
         assert_eq!(kept.from(20, 50), (&all[20..60], &all[60..110]));
         assert_eq!(kept.from(20, 30), (&all[20..50], &[][..]));

@@ -1,5 +1,8 @@
 //! What a lane sends, whichever thread sends it.
 
+// Pages of memory that stays as it is until the other side has read it.
+#![allow(unsafe_code)]
+
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, TryLockError};
 use std::time::Instant;
@@ -11,6 +14,7 @@ use super::kept::{Kept, TOGETHER};
 use super::{CHECK, Shared, raise};
 use crate::channel::Channel;
 use crate::link::LinkError;
+use crate::pages::PAGES_MIN;
 
 /// Bytes of a piece: large enough that its head costs little, small enough that both sides work at the same time.
 pub(super) const PIECE: usize = 512 << 10;
@@ -128,12 +132,13 @@ impl Shared {
 
     fn give_to(&self, channel: &dyn Channel, outlet: &mut Outlet) -> Result<(), LinkError> {
         let rest = std::mem::take(&mut outlet.rest);
-        self.send_all(channel, &rest, &[])?;
+        self.send_all(channel, &rest, &[], false)?;
         let mut head = std::mem::take(&mut outlet.head);
         while outlet.given < outlet.kept.end() {
             let read = self.read.load(Ordering::Acquire);
             let (len, body) = outlet.piece(&mut head, PIECE, read);
-            self.send_all(channel, &head, body)?;
+            let stable = body.len() >= PAGES_MIN && outlet.kept.is_stable(body);
+            self.send_all(channel, &head, body, stable)?;
             raise(&self.acknowledged, read);
             outlet.given += len;
         }
@@ -194,8 +199,14 @@ impl Shared {
         Ok(())
     }
 
-    /// Sends both, waiting for room as long as it takes.
-    fn send_all(&self, channel: &dyn Channel, head: &[u8], body: &[u8]) -> Result<(), LinkError> {
+    /// Sends both, waiting for room as long as it takes; the body, if it is `stable`, from where it is.
+    fn send_all(
+        &self,
+        channel: &dyn Channel,
+        head: &[u8],
+        body: &[u8],
+        stable: bool,
+    ) -> Result<(), LinkError> {
         let total = head.len() + body.len();
         let mut sent = 0;
         while sent < total {
@@ -203,7 +214,11 @@ impl Shared {
                 None => (&head[sent..], body),
                 Some(at) => (&[][..], &body[at..]),
             };
-            sent += self.with_room(channel, || channel.send(head, body))?;
+            sent += self.with_room(channel, || match stable {
+                // SAFETY: it is lent until the other side has read it, or the lane goes (`Tx::bulk_stable`).
+                true => unsafe { channel.send_stable(head, body) },
+                false => channel.send(head, body),
+            })?;
         }
         Ok(())
     }

@@ -30,6 +30,8 @@ enum Keep {
     Copied,
     /// Where they are, as long as the caller promises.
     Lent,
+    /// Where they are, until the other side has read them.
+    Stable,
 }
 
 pub(super) struct ResumeTx {
@@ -66,7 +68,9 @@ impl ResumeTx {
             match keep {
                 Keep::Copied => outlet.kept.push(now),
                 // SAFETY: the promise of whoever asks for it; `Drop` and `take_back` see to its end.
-                Keep::Lent => unsafe { outlet.kept.lend(now) },
+                Keep::Lent | Keep::Stable => unsafe {
+                    outlet.kept.lend(now, keep == Keep::Stable);
+                },
             }
             outlet.sent.add(now.len() as u64);
             bytes = later;
@@ -98,6 +102,10 @@ impl ResumeTx {
         );
         self.out.clear();
         put?;
+        let keep = match body.len() < LENT_MIN {
+            true => Keep::Copied,
+            false => keep,
+        };
         Self::put(&self.shared, body, keep, false)
     }
 
@@ -184,11 +192,11 @@ impl Tx for ResumeTx {
     }
 
     unsafe fn bulk_lent(&mut self, body: &[u8]) -> Result<(), LinkError> {
-        let keep = match body.len() < LENT_MIN {
-            true => Keep::Copied,
-            false => Keep::Lent,
-        };
-        self.put_behind(body, keep)
+        self.put_behind(body, Keep::Lent)
+    }
+
+    unsafe fn bulk_stable(&mut self, body: &[u8]) -> Result<(), LinkError> {
+        self.put_behind(body, Keep::Stable)
     }
 
     fn lends(&self) -> bool {
@@ -214,7 +222,7 @@ impl Tx for ResumeTx {
             let _ = self.shared.hear();
             let mut outlet = locked(&self.shared.outlet);
             let _ = self.shared.forget(&mut outlet);
-            if !outlet.kept.take_back_last(memory) {
+            if !outlet.kept.take_back_last(memory, false) {
                 return;
             }
         }
@@ -286,6 +294,6 @@ impl Tx for ResumeTx {
 impl Drop for ResumeTx {
     fn drop(&mut self) {
         let mut outlet = locked(&self.shared.outlet);
-        while outlet.kept.take_back_last(None) {}
+        while outlet.kept.take_back_last(None, true) {}
     }
 }

@@ -11,7 +11,7 @@ use gtrace_protocol::{HEADER_LEN, Reader, Writer};
 
 use super::{INVALID_VALUE, SUCCESS, code_of};
 use crate::exec::{Called, Exec};
-use crate::worker::deferred_copies::{Bytes, Copy, Look, Place};
+use crate::worker::deferred_copies::{Bytes, Copy, CopyPoll, Place};
 use crate::worker::session::Session;
 
 /// Between polls of a copy that is waited for: at first, and at most.
@@ -19,8 +19,8 @@ const POLL_FIRST: Duration = Duration::from_micros(20);
 const POLL_LATER: Duration = Duration::from_millis(1);
 
 /// What a poll of copies needs.
-fn look<'a>(exec: &Exec, session: &'a Session) -> Look<'a> {
-    Look {
+fn poll<'a>(exec: &Exec, session: &'a Session) -> CopyPoll<'a> {
+    CopyPoll {
         driver: exec.driver,
         event_lifetime: &session.event_lifetime,
         handles: &session.handles,
@@ -54,8 +54,8 @@ pub(crate) fn defer_copy(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
         stream: real.cast(),
         order,
     };
-    let look = look(exec, &session);
-    Ok(code_of(session.deferred_copies.start(look, copy)))
+    let poll = poll(exec, &session);
+    Ok(code_of(session.deferred_copies.start(poll, copy)))
 }
 
 /// Sends what is complete, once the copy that is waited for is. It does not wait for ever: it checks for
@@ -63,13 +63,13 @@ pub(crate) fn defer_copy(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
 pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
     let ticket = u64::whole(r)?;
     let session = Arc::clone(&exec.session);
-    let look = look(exec, &session);
+    let poll = poll(exec, &session);
     if exec.request.context == 0 {
         // It may be given one to ask in.
         exec.context_changed();
     }
     let mut pause = POLL_FIRST;
-    while ticket != 0 && session.deferred_copies.is_under_way(look, ticket) {
+    while ticket != 0 && session.deferred_copies.is_under_way(poll, ticket) {
         // A client that has gone is noticed by the link.
         if !matches!(exec.link.rx.ready(HEADER_LEN), Ok(false)) {
             break;
@@ -77,7 +77,7 @@ pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
         std::thread::sleep(pause);
         pause = (pause * 2).min(POLL_LATER);
     }
-    let ready = session.deferred_copies.take(look, exec.number);
+    let ready = session.deferred_copies.take(poll, exec.number);
     let mut answered = Ok(());
     let mut lent = VecDeque::new();
     for (ticket, bytes) in ready.bytes {
@@ -97,10 +97,10 @@ pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
 /// Waits for the copies that are under way now, of all contexts. What they wait for may need what other lanes do.
 pub(crate) fn settle_copies(exec: &Exec) {
     let session = Arc::clone(&exec.session);
-    let look = look(exec, &session);
+    let poll = poll(exec, &session);
     for ticket in session.deferred_copies.tickets() {
         let mut pause = POLL_FIRST;
-        while session.deferred_copies.is_under_way(look, ticket) {
+        while session.deferred_copies.is_under_way(poll, ticket) {
             std::thread::sleep(pause);
             pause = (pause * 2).min(POLL_LATER);
         }

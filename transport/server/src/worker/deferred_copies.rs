@@ -173,25 +173,25 @@ pub(crate) struct Ready {
     pub(crate) rest: Taken,
 }
 
-/// What is needed to query events.
+/// What a poll of copies needs.
 #[derive(Clone, Copy)]
-pub(crate) struct Look<'a> {
+pub(crate) struct CopyPoll<'a> {
     pub(crate) driver: &'a Driver,
     pub(crate) event_lifetime: &'a EventLifetimeLock,
     pub(crate) handles: &'a Handles,
 }
 
-/// What became of an event.
-enum Seen {
+/// What became of a copy.
+enum Progress {
     Complete,
     NotYet,
     Failed,
 }
 
-impl Look<'_> {
-    fn see(self, pending: &Pending) -> Seen {
+impl CopyPoll<'_> {
+    fn progress(self, pending: &Pending) -> Progress {
         let (Some(event), Some(query)) = (pending.event, self.driver.cuEventQuery) else {
-            return Seen::Complete;
+            return Progress::Complete;
         };
         let event = std::ptr::with_exposed_provenance_mut(event);
         // SAFETY: an event of this module, which is destroyed once it was seen.
@@ -206,12 +206,12 @@ impl Look<'_> {
             }
         }
         match status {
-            cuda::CUDA_SUCCESS => Seen::Complete,
+            cuda::CUDA_SUCCESS => Progress::Complete,
             cuda::CUDA_ERROR_NOT_READY
             | cuda::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED..=cuda::CUDA_ERROR_CAPTURED_EVENT => {
-                Seen::NotYet
+                Progress::NotYet
             }
-            _ => Seen::Failed,
+            _ => Progress::Failed,
         }
     }
 }
@@ -287,12 +287,12 @@ impl DeferredCopies {
     ///
     /// Those of the copy; INVALID_VALUE for a number that is in use, OUT_OF_MEMORY for more than a client may have
     /// under way.
-    pub(crate) fn start(&self, look: Look<'_>, copy: Copy) -> Result<(), Code> {
-        let bytes = self.room(copy, |memory| memory.lock(look.driver))?;
+    pub(crate) fn start(&self, poll: CopyPoll<'_>, copy: Copy) -> Result<(), Code> {
+        let bytes = self.room(copy, |memory| memory.lock(poll.driver))?;
         // The client destroys events under this lock, and ends contexts.
-        let event_lifetime = look.event_lifetime.reading();
-        let lent = look.event_lifetime.lend(look.driver, copy.stream);
-        let event = match lent.and_then(|_lent| make(look.driver, &bytes, copy)) {
+        let event_lifetime = poll.event_lifetime.reading();
+        let lent = poll.event_lifetime.lend(poll.driver, copy.stream);
+        let event = match lent.and_then(|_lent| make(poll.driver, &bytes, copy)) {
             Ok(event) => event,
             Err(code) => {
                 drop(event_lifetime);
@@ -375,20 +375,21 @@ impl DeferredCopies {
     }
 
     /// Whether a copy is neither complete nor failed.
-    pub(crate) fn is_under_way(&self, look: Look<'_>, ticket: u64) -> bool {
-        let _event_lifetime = look.event_lifetime.reading();
+    pub(crate) fn is_under_way(&self, poll: CopyPoll<'_>, ticket: u64) -> bool {
+        let _event_lifetime = poll.event_lifetime.reading();
         let state = self.lock();
         let pending = state.pending.get(&ticket);
         pending.is_some_and(|pending| {
-            look.event_lifetime
-                .relaxed(look.driver, || matches!(look.see(pending), Seen::NotYet))
+            poll.event_lifetime.relaxed(poll.driver, || {
+                matches!(poll.progress(pending), Progress::NotYet)
+            })
         })
     }
 
     /// What is complete. It is `lane`'s to send, and to give back by [`DeferredCopies::sent`]; the client has all that this
     /// lane took before.
-    pub(crate) fn take(&self, look: Look<'_>, lane: u64) -> Ready {
-        let _event_lifetime = look.event_lifetime.reading();
+    pub(crate) fn take(&self, poll: CopyPoll<'_>, lane: u64) -> Ready {
+        let _event_lifetime = poll.event_lifetime.reading();
         let mut state = self.lock();
         let State {
             pending,
@@ -403,16 +404,16 @@ impl DeferredCopies {
         ready.rest.in_flight_on_other_lanes = sent.iter().map(|(_, ticket)| *ticket).collect();
         let mut waiting: HashSet<Place> = HashSet::new();
         let mut done: Vec<(u64, bool)> = Vec::new();
-        look.event_lifetime.relaxed(look.driver, || {
+        poll.event_lifetime.relaxed(poll.driver, || {
             for (ticket, copy) in &*pending {
                 if waiting.contains(&copy.order) {
                     continue;
                 }
-                match look.see(copy) {
-                    Seen::Complete => done.push((*ticket, true)),
-                    Seen::Failed => done.push((*ticket, false)),
+                match poll.progress(copy) {
+                    Progress::Complete => done.push((*ticket, true)),
+                    Progress::Failed => done.push((*ticket, false)),
                     // And so are those behind it.
-                    Seen::NotYet => drop(waiting.insert(copy.order)),
+                    Progress::NotYet => drop(waiting.insert(copy.order)),
                 }
             }
         });
@@ -421,7 +422,7 @@ impl DeferredCopies {
                 continue;
             };
             if let Some(event) = copy.event {
-                destroy(look.driver, std::ptr::with_exposed_provenance_mut(event));
+                destroy(poll.driver, std::ptr::with_exposed_provenance_mut(event));
             }
             if complete {
                 sent.push((lane, ticket));

@@ -210,7 +210,7 @@ impl Lane {
             if self.exec.link.tx.pending() > 0 {
                 self.exec.link.tx.flush()?;
             }
-            while self.exec.look_idly() && !self.exec.link.rx.ready(HEADER_LEN)? {}
+            while self.exec.poll_idly() && !self.exec.link.rx.ready(HEADER_LEN)? {}
             if self.exec.staging.is_large() {
                 self.rest()?;
             }
@@ -321,7 +321,7 @@ impl Lane {
         }
         // A context may be about to end, and with it what lies around its work.
         if attributes.ends_events() {
-            self.work.look(&self.exec);
+            self.work.collect(&self.exec);
         }
         // A clock costs as much as looking a handle up.
         let begun = match waited && header.after == 0 && !is_timed {

@@ -150,13 +150,13 @@ pub(crate) struct Records {
     contexts_ended: u64,
     /// Nothing after this frame will ever be known.
     frozen: Option<u64>,
-    /// No look before, ns.
+    /// No poll before, ns.
     pause_until: u64,
 }
 
-/// What a poll needs.
+/// What a poll of events needs.
 #[derive(Clone, Copy)]
-pub(crate) struct Look<'a> {
+pub(crate) struct EventPoll<'a> {
     pub(crate) event_lifetime: &'a EventLifetimeLock,
     pub(crate) handles: &'a Handles,
     /// `cuEventQuery`, if the driver has it.
@@ -167,16 +167,16 @@ pub(crate) struct Look<'a> {
 
 impl Records {
     /// Frame `seq` has recorded `event`.
-    pub(crate) fn add(&mut self, look: Look<'_>, seq: u64, event: u64) {
+    pub(crate) fn add(&mut self, poll: EventPoll<'_>, seq: u64, event: u64) {
         if self.frozen.is_some() {
             return;
         }
         if self.queue.is_empty() {
-            self.contexts_ended = look.event_lifetime.contexts_ended.load(Ordering::Relaxed);
+            self.contexts_ended = poll.event_lifetime.contexts_ended.load(Ordering::Relaxed);
         }
         self.queue.push_back(Record { seq, event });
         if self.queue.len() > MANY {
-            self.look(look);
+            self.poll(poll);
         }
         if self.queue.len() > MOST {
             self.freeze();
@@ -185,9 +185,9 @@ impl Records {
 
     /// The last frame up to which all is complete, where `executed` is the last that was executed.
     #[inline]
-    pub(crate) fn watermark(&mut self, look: Look<'_>, executed: u64) -> u64 {
+    pub(crate) fn watermark(&mut self, poll: EventPoll<'_>, executed: u64) -> u64 {
         if !self.queue.is_empty() {
-            self.look(look);
+            self.poll(poll);
         }
         match (self.frozen, self.queue.front()) {
             (Some(frozen), _) => frozen,
@@ -198,10 +198,10 @@ impl Records {
 
     /// A poll without a frame; returns whether another may be worth it.
     #[inline]
-    pub(crate) fn look_idly(&mut self, look: Look<'_>) -> bool {
+    pub(crate) fn poll_idly(&mut self, poll: EventPoll<'_>) -> bool {
         let before = self.queue.len();
         if before > 0 {
-            self.look(look);
+            self.poll(poll);
         }
         self.queue.len() < before
     }
@@ -211,21 +211,21 @@ impl Records {
         self.queue = VecDeque::new();
     }
 
-    fn look(&mut self, look: Look<'_>) {
-        if look.now < self.pause_until || look.event_lifetime.captures.load(Ordering::SeqCst) > 0 {
+    fn poll(&mut self, poll: EventPoll<'_>) {
+        if poll.now < self.pause_until || poll.event_lifetime.captures.load(Ordering::SeqCst) > 0 {
             return;
         }
         // Held by a thread that destroys: the next frame will do.
-        let Ok(_all_are_alive) = look.event_lifetime.events.try_read() else {
+        let Ok(_all_are_alive) = poll.event_lifetime.events.try_read() else {
             return;
         };
-        if look.event_lifetime.contexts_ended.load(Ordering::Relaxed) != self.contexts_ended {
+        if poll.event_lifetime.contexts_ended.load(Ordering::Relaxed) != self.contexts_ended {
             // Which events went with the context is not known, and asking about one that did is not
             // safe.
             self.freeze();
             return;
         }
-        let Some(query) = look.query else {
+        let Some(query) = poll.query else {
             self.freeze();
             return;
         };
@@ -233,7 +233,7 @@ impl Records {
             let Some(oldest) = self.queue.front() else {
                 return;
             };
-            let status = match look.handles.real(Kind::Event, oldest.event) {
+            let status = match poll.handles.real(Kind::Event, oldest.event) {
                 // SAFETY: an event of the client, which nobody destroys meanwhile.
                 Ok(real) => unsafe { query(real as CUevent) },
                 // Destroyed, so that nobody asks.
@@ -245,7 +245,7 @@ impl Records {
                     self.queue.pop_front();
                 }
                 CUDA_ERROR_NOT_READY => {
-                    self.pause_until = look.now + PAUSE_NS;
+                    self.pause_until = poll.now + PAUSE_NS;
                     return;
                 }
                 // The client has to see it for itself.
@@ -299,9 +299,9 @@ mod tests {
         }
 
         /// A later time.
-        fn look(&mut self) -> Look<'_> {
+        fn poll(&mut self) -> EventPoll<'_> {
             self.now += 2 * PAUSE_NS;
-            Look {
+            EventPoll {
                 event_lifetime: &self.event_lifetime,
                 handles: &self.handles,
                 query: Some(query),
@@ -314,7 +314,7 @@ mod tests {
     fn records(world: &mut World, events: std::ops::RangeInclusive<u64>) -> Records {
         let mut records = Records::default();
         for number in events {
-            records.add(world.look(), 10 * number, Kind::Event.handle(number));
+            records.add(world.poll(), 10 * number, Kind::Event.handle(number));
         }
         records
     }
@@ -324,14 +324,14 @@ mod tests {
         let mut world = World::new(0);
         let mut records = records(&mut world, 1..=5);
         world.complete_below(1);
-        assert_eq!(records.watermark(world.look(), 55), 9);
+        assert_eq!(records.watermark(world.poll(), 55), 9);
         world.complete_below(3);
-        assert_eq!(records.watermark(world.look(), 56), 29);
+        assert_eq!(records.watermark(world.poll(), 56), 29);
         // Destroyed meanwhile: nobody asks about it.
         world.handles.remove(Kind::Event, Kind::Event.handle(3));
-        assert_eq!(records.watermark(world.look(), 57), 39);
+        assert_eq!(records.watermark(world.poll(), 57), 39);
         world.complete_below(100);
-        assert_eq!(records.watermark(world.look(), 58), 58);
+        assert_eq!(records.watermark(world.poll(), 58), 58);
     }
 
     #[test]
@@ -340,14 +340,14 @@ mod tests {
         let mut records = records(&mut world, 1..=2);
         world.complete_below(100);
         world.event_lifetime.capture_begins();
-        assert_eq!(records.watermark(world.look(), 30), 9);
+        assert_eq!(records.watermark(world.poll(), 30), 9);
         world.event_lifetime.capture_ended();
         world.complete_below(2);
-        let look = world.look();
-        assert_eq!(records.watermark(look, 31), 19);
+        let poll = world.poll();
+        assert_eq!(records.watermark(poll, 31), 19);
         UNTIL[1].store(100, Ordering::SeqCst);
-        assert_eq!(records.watermark(look, 32), 19);
-        assert_eq!(records.watermark(world.look(), 33), 33);
+        assert_eq!(records.watermark(poll, 32), 19);
+        assert_eq!(records.watermark(world.poll(), 33), 33);
         // A client that ends what never began.
         world.event_lifetime.capture_ended();
         assert_eq!(world.event_lifetime.captures.load(Ordering::SeqCst), 0);
@@ -359,18 +359,18 @@ mod tests {
         world.complete_below(100);
         let mut empty = Records::default();
         world.event_lifetime.context_ended(None);
-        assert_eq!(empty.watermark(world.look(), 7), 7);
+        assert_eq!(empty.watermark(world.poll(), 7), 7);
         let mut ended = records(&mut world, 1..=2);
         drop(world.event_lifetime.destroying());
         world.event_lifetime.context_ended(None);
-        assert_eq!(ended.watermark(world.look(), 30), 9);
-        ended.add(world.look(), 31, Kind::Event.handle(3));
-        assert_eq!(ended.watermark(world.look(), 40), 9);
+        assert_eq!(ended.watermark(world.poll(), 30), 9);
+        ended.add(world.poll(), 31, Kind::Event.handle(3));
+        assert_eq!(ended.watermark(world.poll(), 40), 9);
         let mut failed = records(&mut world, 4..=5);
         world.complete_below(u64::MAX);
-        assert_eq!(failed.watermark(world.look(), 60), 39);
+        assert_eq!(failed.watermark(world.poll(), 60), 39);
         world.complete_below(100);
-        assert_eq!(failed.watermark(world.look(), 61), 39);
+        assert_eq!(failed.watermark(world.poll(), 61), 39);
     }
 
     #[test]
@@ -397,10 +397,10 @@ mod tests {
         world.complete_below(100);
         let event_lifetime = EventLifetimeLock::default();
         let destroying = event_lifetime.destroying();
-        let mut look = world.look();
-        look.event_lifetime = &event_lifetime;
-        assert_eq!(records.watermark(look, 20), 9);
+        let mut poll = world.poll();
+        poll.event_lifetime = &event_lifetime;
+        assert_eq!(records.watermark(poll, 20), 9);
         drop(destroying);
-        assert_eq!(records.watermark(look, 21), 21);
+        assert_eq!(records.watermark(poll, 21), 21);
     }
 }

@@ -150,7 +150,7 @@ impl Work {
         }
         self.unseen += 1;
         if self.unseen > UNSEEN {
-            self.look(exec);
+            self.collect(exec);
         }
         self.forget_ended(exec);
         let Some(event) = self.event(exec.driver, context) else {
@@ -204,13 +204,13 @@ impl Work {
 
     /// What has ended since this was asked last, at most so much of it.
     pub(crate) fn ended(&mut self, exec: &Exec, most: usize) -> Option<Works> {
-        self.look(exec);
+        self.collect(exec);
         let most = self.finished.len().min(most);
         (most > 0).then(|| Works(self.finished.drain(..most).collect()))
     }
 
     /// Collects the part of the work that has ended, unless more waits to be sent than a client remembers.
-    pub(crate) fn look(&mut self, exec: &Exec) {
+    pub(crate) fn collect(&mut self, exec: &Exec) {
         self.unseen = 0;
         if self.contexts.is_empty() || self.finished.len() >= Works::MOST {
             return;

@@ -17,13 +17,12 @@ use crate::generated::driver::remote;
 use crate::session;
 use crate::state::lock;
 use crate::stats::local;
+use crate::status::fail_if;
 
 pub(crate) unsafe fn cuDevicePrimaryCtxRetain(pctx: *mut CUcontext, dev: CUdevice) -> Answer {
     let session = session::cuda()?;
     device(session, dev)?;
-    if pctx.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(pctx.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let mut contexts = lock(&session.state.contexts);
     let primary = contexts.primary(dev);
     if primary.handle == 0 {

@@ -17,6 +17,7 @@ use crate::generated::driver::remote;
 use crate::owner::Owner;
 use crate::session::{self, Session};
 use crate::spare::Piece;
+use crate::status::fail_if;
 use crate::{copy, memory, pitched};
 
 const COPY: OpId = op_id("cuMemcpy3DAsync_v2");
@@ -240,9 +241,10 @@ pub(super) fn stage(
     given: &Pitched,
     node: u64,
 ) -> Answer<HostCopy> {
-    if given.extent.bytes().is_none_or(|bytes| bytes == 0) {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(
+        given.extent.bytes().is_none_or(|bytes| bytes == 0),
+        cuda::CUDA_ERROR_INVALID_VALUE,
+    )?;
     Ok(HostCopy {
         node,
         given: *given,

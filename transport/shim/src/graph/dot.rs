@@ -14,6 +14,7 @@ use super::{kernel, number, query};
 use crate::entry::Answer;
 use crate::functions::any_record;
 use crate::session::{self, Session};
+use crate::status::fail_if;
 
 /// Names of `CUgraphNodeType`, in their order.
 const KINDS: [&str; 14] = [
@@ -98,9 +99,7 @@ pub(crate) unsafe fn cuGraphDebugDotPrint(
     flags: c_uint,
 ) -> Answer {
     let session = session::cuda()?;
-    if path.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(path.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     // SAFETY: a string of the program.
     let path = unsafe { CStr::from_ptr(path) };
     std::fs::write(

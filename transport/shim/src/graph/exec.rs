@@ -23,6 +23,7 @@ use crate::entry::{Answer, Call, check, ending, exchange, holding_back, mint, wr
 use crate::generated::driver::remote;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
+use crate::status::fail_if;
 use crate::times::Aside;
 use crate::{capture, clock, copy, memory};
 
@@ -65,9 +66,7 @@ unsafe fn instantiate(
     stream: CUstream,
 ) -> Answer<(Wrong, Answer)> {
     let session = session::cuda()?;
-    if exec.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(exec.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     let minted = mint(Kind::GraphExec);
     in_step::bring(session, number(graph), minted)?;
     let (wrong, outcome) = always(

@@ -25,6 +25,7 @@ use crate::entry::{Answer, check, exchange, mint, written};
 use crate::host_functions::Kept;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
+use crate::status::fail_if;
 use crate::{host_functions, managed, memory, pitched};
 
 /// Where the program wants a node.
@@ -171,9 +172,7 @@ pub(super) unsafe fn memset(
     params: *const CUDA_MEMSET_NODE_PARAMS,
     ctx: CUcontext,
 ) -> Answer<NodeWork<'static>> {
-    if params.is_null() {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(params.is_null(), cuda::CUDA_ERROR_INVALID_VALUE)?;
     // SAFETY: as many bytes as the structure has, and no padding.
     let params = unsafe { params.cast::<[u8; MEMSET]>().read() };
     managed::reach_bytes(session::cuda()?, &params)?;
@@ -225,9 +224,10 @@ pub(super) fn add_child(wanted: &Wanted, child: CUgraph) -> Answer {
 /// Adds a graph itself, which keeps its handle and what it needs of the client.
 pub(super) fn move_child(wanted: &Wanted, child: CUgraph) -> Answer {
     let session = session::cuda()?;
-    if session.driver_version < 12_090 {
-        return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
-    }
+    fail_if(
+        session.driver_version < 12_090,
+        cuda::CUDA_ERROR_NOT_SUPPORTED,
+    )?;
     let graph = number(child);
     // Awaited: the driver refuses some graphs, which stay the program's.
     let work = NodeWork::Child { graph, moved: true };

@@ -4,7 +4,7 @@
 // Calls functions of the program.
 #![allow(unsafe_code)]
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
 use std::ptr::without_provenance_mut;
 use std::sync::{Arc, Mutex};
@@ -17,6 +17,7 @@ use crate::context::put;
 use crate::entry::{Answer, mint};
 use crate::session;
 use crate::state::lock;
+use crate::status::fail_if;
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which has to be set.
 const NO_SYNC: c_uint = 1;
@@ -29,12 +30,11 @@ struct UserObject {
 }
 
 /// Those that live.
-static OBJECTS: Mutex<Option<HashMap<u64, Arc<UserObject>>>> = Mutex::new(None);
+static OBJECTS: Mutex<BTreeMap<u64, Arc<UserObject>>> = Mutex::new(BTreeMap::new());
 
 fn find(object: CUuserObject) -> Answer<Arc<UserObject>> {
-    let objects = lock(&OBJECTS);
-    let found = objects.as_ref().and_then(|all| all.get(&number(object)));
-    found.cloned().ok_or(cuda::CUDA_ERROR_INVALID_HANDLE)
+    let found = lock(&OBJECTS).get(&number(object)).cloned();
+    found.ok_or(cuda::CUDA_ERROR_INVALID_HANDLE)
 }
 
 impl UserObject {
@@ -50,12 +50,7 @@ impl UserObject {
                 .ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
             *own
         };
-        if left == 0
-            && lock(&OBJECTS)
-                .as_mut()
-                .and_then(|all| all.remove(&self.handle))
-                .is_some()
-        {
+        if left == 0 && lock(&OBJECTS).remove(&self.handle).is_some() {
             let user = std::ptr::with_exposed_provenance_mut(self.user);
             // SAFETY: the program gave function and argument to be called so, once.
             unsafe { (self.destroy)(user) };
@@ -149,9 +144,10 @@ pub(crate) unsafe fn cuUserObjectCreate(
     session::cuda()?;
     let destroy = destroy.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     let count = check_count(initialRefcount)?;
-    if object_out.is_null() || flags != NO_SYNC {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(
+        object_out.is_null() || flags != NO_SYNC,
+        cuda::CUDA_ERROR_INVALID_VALUE,
+    )?;
     let handle = mint(Kind::UserObject);
     let object = UserObject {
         handle,
@@ -159,9 +155,7 @@ pub(crate) unsafe fn cuUserObjectCreate(
         user: ptr.expose_provenance(),
         count: Mutex::new(count),
     };
-    lock(&OBJECTS)
-        .get_or_insert_default()
-        .insert(handle, Arc::new(object));
+    lock(&OBJECTS).insert(handle, Arc::new(object));
     // SAFETY: a pointer of the program.
     unsafe { put(object_out, without_provenance_mut(handle as usize)) }
 }

@@ -15,6 +15,7 @@ use super::number;
 use crate::entry::{Answer, answer_to, check};
 use crate::generated::driver::remote;
 use crate::session::Session;
+use crate::status::fail_if;
 
 /// Most nodes or edges of a graph: the handles of more do not fit an answer.
 const COUNT_MAX: usize = SMALL_MAX / size_of::<u64>();
@@ -83,9 +84,7 @@ fn deeper<T>(visit: impl FnOnce() -> Answer<T>) -> Answer<T> {
         }
     }
     let up = Up(DEPTH.get());
-    if up.0 >= DEPTH_MAX {
-        return Err(cuda::CUDA_ERROR_UNKNOWN);
-    }
+    fail_if(up.0 >= DEPTH_MAX, cuda::CUDA_ERROR_UNKNOWN)?;
     DEPTH.set(up.0 + 1);
     visit()
 }

@@ -34,8 +34,8 @@ pub(crate) struct Lanes {
     /// Whether one has to be looked after now and then: a device has its bytes, or another connection would take the
     /// place of its own.
     polled: AtomicBool,
-    /// Whether standard error has said that connections are broken.
-    said_severed: AtomicBool,
+    /// Whether standard error has reported that connections are broken.
+    reported_severed: AtomicBool,
 }
 
 impl Lanes {
@@ -101,14 +101,14 @@ impl Lanes {
         (severed.len(), how.unwrap_or_default())
     }
 
-    /// Tells the program's user when connections are broken, and when they are back. What lasts no longer than from one
-    /// look to the next is left to the statistics.
-    fn say_severed(&self, session: &Session) {
+    /// Reports to the program's user when connections are broken, and when they are back. What lasts no longer than from one
+    /// check to the next is left to the statistics.
+    fn report_severed(&self, session: &Session) {
         let (severed, how) = self.severed();
-        if session.is_lost() || (severed > 0) == self.said_severed.load(Ordering::Relaxed) {
+        if session.is_lost() || (severed > 0) == self.reported_severed.load(Ordering::Relaxed) {
             return;
         }
-        self.said_severed.store(severed > 0, Ordering::Relaxed);
+        self.reported_severed.store(severed > 0, Ordering::Relaxed);
         log::say(&match severed {
             0 => format!(
                 "the connection to {} is back, and nothing is lost",
@@ -172,7 +172,7 @@ impl flusher::Flush for Session {
 
     fn poll_completions(&self) {
         self.lanes.poll_completions();
-        self.lanes.say_severed(self);
+        self.lanes.report_severed(self);
     }
 
     fn fail(&self, why: &str) {

@@ -23,6 +23,7 @@ use crate::memory::{note_as, note_variable};
 use crate::page::page_size;
 use crate::reserve::claim;
 use crate::session::{self, Session};
+use crate::status::fail_if;
 use crate::{log, status};
 
 /// Allocations that are tried until one lies at addresses that are free here too.
@@ -74,12 +75,8 @@ pub(crate) fn allocate_shared(
     (place, place_flags): (Place, c_uint),
 ) -> Answer<u64> {
     let current = context::current()?;
-    if size == 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
-    if !is_possible() {
-        return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
-    }
+    fail_if(size == 0, cuda::CUDA_ERROR_INVALID_VALUE)?;
+    fail_if(!is_possible(), cuda::CUDA_ERROR_NOT_SUPPORTED)?;
     // Whole pages, so that no page is of two allocations.
     let bytes = whole_pages(size as u64).ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
     let base = allocate(session, bytes, flags)?;
@@ -103,9 +100,10 @@ pub(crate) unsafe fn cuMemAllocManaged(
 ) -> Answer {
     let session = session::cuda()?;
     let known = [cuda::CU_MEM_ATTACH_GLOBAL, cuda::CU_MEM_ATTACH_HOST];
-    if dptr.is_null() || !known.contains(&flags) {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(
+        dptr.is_null() || !known.contains(&flags),
+        cuda::CUDA_ERROR_INVALID_VALUE,
+    )?;
     let base = allocate_shared(session, bytesize, flags, (Place::Managed, 0))?;
     // SAFETY: a pointer of the program.
     unsafe { put(dptr, base) }
@@ -252,9 +250,10 @@ unsafe fn ranges(
     (places, firsts, place_count): (*const CUmemLocation, *const usize, usize),
     mut each: impl FnMut(u64, usize, Option<CUmemLocation>) -> Answer,
 ) -> Answer {
-    if addresses.is_null() || sizes.is_null() || count == 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    }
+    fail_if(
+        addresses.is_null() || sizes.is_null() || count == 0,
+        cuda::CUDA_ERROR_INVALID_VALUE,
+    )?;
     // SAFETY: the caller's promise.
     let (addresses, sizes) = unsafe {
         (

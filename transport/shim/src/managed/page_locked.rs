@@ -34,6 +34,7 @@ use crate::generated::driver::remote;
 use crate::page::page_size;
 use crate::session::{self, Session};
 use crate::state::lock;
+use crate::status::fail_if;
 use crate::{deferred_copies, host_memory, log};
 
 /// Up to so many bytes of whole pages are kept in step without faults: a fault costs more.
@@ -363,9 +364,10 @@ impl Managed {
         zero: bool,
     ) -> Answer {
         // Freed meanwhile.
-        if !self.page_locked.candidates.contains_key(&base) {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
+        fail_if(
+            !self.page_locked.candidates.contains_key(&base),
+            cuda::CUDA_ERROR_INVALID_VALUE,
+        )?;
         // Another thread that uses the memory meanwhile finds it a candidate still, and waits until all of it is there.
         super::ACTIVE.store(true, Ordering::SeqCst);
         let mut mapped = Mapped {
@@ -658,10 +660,7 @@ pub(crate) fn take_in() {
 /// Gives the server the page-locked memory at `address`, for which the program wants the device's pointer.
 pub(crate) fn in_step(session: &'static Session, address: u64) -> Answer {
     map(session, address)?;
-    match is_mapped(address) {
-        true => Ok(()),
-        false => Err(cuda::CUDA_ERROR_INVALID_VALUE),
-    }
+    fail_if(!is_mapped(address), cuda::CUDA_ERROR_INVALID_VALUE)
 }
 
 #[cfg(test)]

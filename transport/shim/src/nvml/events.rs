@@ -19,6 +19,7 @@ use gtrace_protocol::{OpId, Writer, op_id};
 
 use super::older::beginning;
 use crate::entry;
+use crate::status::fail_if;
 
 /// The server is asked to wait for no longer at a time, so that the end of the connection is noticed.
 const PART: Duration = Duration::from_secs(1);
@@ -68,11 +69,9 @@ pub(crate) unsafe fn nvmlEventSetWait_v2(
     data: *mut nvmlEventData_t,
     timeoutms: c_uint,
 ) -> nvmlReturn_t {
-    if let Err(code) = super::ready() {
+    let invalid = fail_if(data.is_null(), nvml::NVML_ERROR_INVALID_ARGUMENT);
+    if let Err(code) = super::ready().and(invalid) {
         return code;
-    }
-    if data.is_null() {
-        return nvml::NVML_ERROR_INVALID_ARGUMENT;
     }
     // SAFETY: a pointer of the program.
     in_parts(timeoutms, |ms| unsafe { wait(set, data, ms) })
@@ -91,43 +90,48 @@ pub(crate) unsafe fn nvmlEventSetWait(
     }
 }
 
-/// A request of the program about events of the system, if it is of the version that is known.
+/// Does `call` with a request of the program about events of the system, if it is of the version that is known.
 ///
 /// # Safety
 ///
 /// `request` is null or points to a structure that says its version.
-unsafe fn asked<R: Copy>(request: *const R) -> Result<R, nvmlReturn_t> {
-    super::ready()?;
-    if request.is_null() {
-        return Err(nvml::NVML_ERROR_INVALID_ARGUMENT);
+unsafe fn asked<R: Copy>(request: *mut R, call: impl FnOnce(R) -> nvmlReturn_t) -> nvmlReturn_t {
+    let null = fail_if(request.is_null(), nvml::NVML_ERROR_INVALID_ARGUMENT);
+    if let Err(code) = super::ready().and(null) {
+        return code;
     }
     // SAFETY: each begins with its version, by which a structure of another size is recognised.
     if unsafe { request.cast::<u32>().read() } != first_version::<R>() {
-        return Err(nvml::NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
+        return nvml::NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
     }
     // SAFETY: the caller's promise.
-    Ok(unsafe { request.read() })
+    call(unsafe { request.read() })
+}
+
+/// Calls a function that has only what `write` writes, and answers nothing more.
+fn told(op: OpId, mut write: impl FnMut(&mut Writer)) -> nvmlReturn_t {
+    let mut written = |w: &mut Writer| {
+        write(w);
+        Ok(())
+    };
+    entry::nvml(op, &mut written, &mut |_| Ok(()))
 }
 
 pub(crate) unsafe fn nvmlSystemEventSetCreate(
     request: *mut nvmlSystemEventSetCreateRequest_t,
 ) -> nvmlReturn_t {
     const OP: OpId = op_id("nvmlSystemEventSetCreate");
-    // SAFETY: a structure of the program.
-    if let Err(code) = unsafe { asked(request.cast_const()) } {
-        return code;
-    }
-    let set = entry::mint(Kind::NvmlSystemEventSet);
-    let mut write = |w: &mut Writer| {
-        w.u64(set);
-        Ok(())
+    let create = |_| {
+        let set = entry::mint(Kind::NvmlSystemEventSet);
+        let code = told(OP, |w| w.u64(set));
+        if code == nvml::NVML_SUCCESS {
+            // SAFETY: the program's structure.
+            unsafe { (*request).set = without_provenance_mut(set as usize) };
+        }
+        code
     };
-    let code = entry::nvml(OP, &mut write, &mut |_| Ok(()));
-    if code == nvml::NVML_SUCCESS {
-        // SAFETY: as above.
-        unsafe { (*request).set = without_provenance_mut(set as usize) };
-    }
-    code
+    // SAFETY: a structure of the program.
+    unsafe { asked(request, create) }
 }
 
 pub(crate) unsafe fn nvmlSystemEventSetFree(
@@ -135,43 +139,43 @@ pub(crate) unsafe fn nvmlSystemEventSetFree(
 ) -> nvmlReturn_t {
     const OP: OpId = op_id("nvmlSystemEventSetFree");
     // SAFETY: a structure of the program.
-    let asked = match unsafe { asked(request.cast_const()) } {
-        Ok(asked) => asked,
-        Err(code) => return code,
-    };
-    let mut write = |w: &mut Writer| {
-        w.u64(asked.set.addr() as u64);
-        Ok(())
-    };
-    entry::nvml(OP, &mut write, &mut |_| Ok(()))
+    unsafe {
+        asked(request, |asked| {
+            told(OP, |w| w.u64(asked.set.addr() as u64))
+        })
+    }
 }
 
 pub(crate) unsafe fn nvmlSystemRegisterEvents(
     request: *mut nvmlSystemRegisterEventRequest_t,
 ) -> nvmlReturn_t {
     const OP: OpId = op_id("nvmlSystemRegisterEvents");
+    let register = |asked: nvmlSystemRegisterEventRequest_t| {
+        told(OP, |w| {
+            w.u64(asked.set.addr() as u64);
+            w.u64(asked.eventTypes);
+        })
+    };
     // SAFETY: a structure of the program.
-    let asked = match unsafe { asked(request.cast_const()) } {
-        Ok(asked) => asked,
-        Err(code) => return code,
-    };
-    let mut write = |w: &mut Writer| {
-        w.u64(asked.set.addr() as u64);
-        w.u64(asked.eventTypes);
-        Ok(())
-    };
-    entry::nvml(OP, &mut write, &mut |_| Ok(()))
+    unsafe { asked(request, register) }
 }
 
 pub(crate) unsafe fn nvmlSystemEventSetWait(
     request: *mut nvmlSystemEventSetWaitRequest_t,
 ) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlSystemEventSetWait");
-    // SAFETY: a structure of the program.
-    let asked = match unsafe { asked(request.cast_const()) } {
-        Ok(asked) => asked,
-        Err(code) => return code,
+    let wait = |asked| {
+        let (code, events) = wait_for_system(&asked);
+        // SAFETY: the program's structure.
+        unsafe { (*request).numEvent = events };
+        code
     };
+    // SAFETY: a structure of the program.
+    unsafe { asked(request, wait) }
+}
+
+/// The code, and how many events there are.
+fn wait_for_system(asked: &nvmlSystemEventSetWaitRequest_t) -> (nvmlReturn_t, c_uint) {
+    const OP: OpId = op_id("nvmlSystemEventSetWait");
     let room = match asked.data.is_null() {
         true => 0,
         false => asked.dataSize,
@@ -199,7 +203,5 @@ pub(crate) unsafe fn nvmlSystemEventSetWait(
     if code != nvml::NVML_ERROR_INSUFFICIENT_SIZE {
         events = events.min(room);
     }
-    // SAFETY: as above.
-    unsafe { (*request).numEvent = events };
-    code
+    (code, events)
 }

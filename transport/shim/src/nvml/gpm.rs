@@ -17,6 +17,7 @@ use gtrace_protocol::{DecodeError, OpId, op_id};
 
 use crate::entry;
 use crate::state::lock;
+use crate::status::fail_if;
 
 /// Names and units stay for the life of the program, as NVML's own do: those of all metrics there are, and some more.
 const TEXTS_MAX: usize = 4 * METRICS_MAX;
@@ -41,11 +42,9 @@ fn kept(text: Option<&str>) -> *mut c_char {
 
 pub(crate) unsafe fn nvmlGpmMetricsGet(metricsGet: *mut nvmlGpmMetricsGet_t) -> nvmlReturn_t {
     const OP: OpId = op_id("nvmlGpmMetricsGet");
-    if let Err(code) = super::ready() {
+    let null = fail_if(metricsGet.is_null(), nvml::NVML_ERROR_INVALID_ARGUMENT);
+    if let Err(code) = super::ready().and(null) {
         return code;
-    }
-    if metricsGet.is_null() {
-        return nvml::NVML_ERROR_INVALID_ARGUMENT;
     }
     // How many metrics there is room for depends on the header that the program was made with, so it is never taken as a whole.
     // SAFETY: a structure of the program, whose beginning is the same in all versions.

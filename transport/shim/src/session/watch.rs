@@ -1,5 +1,5 @@
 //! The lanes of threads that another thread may use while theirs does not, to have the server report what it still knows of GPU
-//! work that is observed.
+//! work that is observed or traced.
 
 // Another thread's lane, by its address.
 #![allow(unsafe_code)]
@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Session;
 use crate::lane::Lane;
-use crate::{fork, observe};
+use crate::{fork, observe, times};
 
-/// Somebody has observed: threads take turns with their own lanes from then on.
+/// Somebody has observed or traced: threads take turns with their own lanes from then on.
 static ANY: AtomicBool = AtomicBool::new(false);
 
 type All = Mutex<Vec<Arc<Watch>>>;
@@ -31,7 +31,7 @@ struct Watch {
     lane: AtomicPtr<Lane>,
 }
 
-/// A thread's own watch, once somebody has observed.
+/// A thread's own watch, once somebody has observed or traced.
 pub(super) struct Own(RefCell<Option<Arc<Watch>>>);
 
 fn all() -> MutexGuard<'static, Vec<Arc<Watch>>> {
@@ -105,7 +105,7 @@ impl Own {
     /// The thread's turn with its own lane, of which it has no reference yet.
     #[inline]
     pub(super) fn turn(&self) -> Option<Turn> {
-        match ANY.load(Ordering::Relaxed) || observe::is_on() {
+        match ANY.load(Ordering::Relaxed) || observe::is_on() || times::is_traced() {
             true => self.watched(),
             false => None,
         }

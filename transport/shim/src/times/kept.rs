@@ -1,4 +1,4 @@
-//! What is kept of a thread's frames until their times are known and taken, and how the server's clock compares with the client's.
+//! What is kept of a lane's frames until their times are known and taken, and how the server's clock compares with the client's.
 
 use std::collections::VecDeque;
 
@@ -32,7 +32,7 @@ pub(crate) struct OneWay {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     /// What the tracing library knows the call by.
-    token: u64,
+    pub(super) token: u64,
     begun_ago: u64,
     ended_ago: u64,
     /// By how much that may be wrong.
@@ -58,9 +58,7 @@ pub(super) struct Compared {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Kept {
-    /// The lane that the frames are of.
-    pub(super) lane: u16,
+pub(crate) struct Kept {
     /// Frames that were sent: their numbers, and when.
     pub(super) sent: VecDeque<(u64, u64)>,
     pub(super) reported: VecDeque<Reported>,
@@ -71,16 +69,6 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// What is kept of this lane, which is the thread's: nothing if it was another one until now.
-    pub(super) fn of(&mut self, lane: u16) -> &mut Self {
-        if self.lane != lane {
-            self.lane = lane;
-            self.sent.clear();
-            self.timed.clear();
-        }
-        self
-    }
-
     pub(super) fn sent(&mut self, seq: u64, now: u64) {
         // Another connection begins anew.
         if self.sent.back().is_some_and(|(last, _)| *last >= seq) {
@@ -143,11 +131,21 @@ impl Kept {
 
     /// What is not known yet, or cannot be taken.
     pub(super) fn missing(&self) -> usize {
+        self.sent.len() + self.missing_work()
+    }
+
+    /// The same of the GPU's work.
+    pub(super) fn missing_work(&self) -> usize {
         let waiting = match self.fresh(clock::now()) {
             Some(_) => 0,
             None => self.works.len(),
         };
-        self.sent.len() + self.timed.len() + waiting
+        self.timed.len() + waiting
+    }
+
+    /// Whether there is nothing that could be taken.
+    pub(super) fn is_empty(&self) -> bool {
+        self.reported.is_empty() && self.works.is_empty()
     }
 
     pub(super) fn take_work(&mut self, now: u64) -> Option<Work> {

@@ -1,13 +1,8 @@
 //! The generated calls of the client and the generated dispatch of the server, one behind the other,
 //! with functions of the tests in the driver's place.
 
-#![allow(
-    clippy::expect_used,
-    clippy::undocumented_unsafe_blocks,
-    clippy::unwrap_used,
-    non_snake_case,
-    unsafe_code
-)]
+#![allow(clippy::expect_used, clippy::undocumented_unsafe_blocks)]
+#![allow(clippy::unwrap_used, non_snake_case, unsafe_code)]
 
 mod arguments;
 mod client;

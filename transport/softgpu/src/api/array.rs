@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 use crate::abi::{In, Out, api};
 use crate::array::{Array, Mipmapped, ready};
 use crate::context::current;
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::types::{ArrayDescriptor, FlatDescriptor, Handle};
 
 api! { TABLE:
@@ -13,15 +13,12 @@ api! { TABLE:
     fn cuArrayCreate_v2(array: Out<Handle>, descriptor: In<FlatDescriptor>) {
         let context = current()?;
         let given = descriptor.get()?;
-        if array.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(array.is_null(), INVALID_VALUE)?;
         array.put(Array::create(&context, given.into())?)
     }
 
     /// The description of an array of one or two dimensions.
     fn cuArrayGetDescriptor_v2(descriptor: Out<FlatDescriptor>, array: Handle) {
-        ready()?;
         let found = Array::of(array)?.descriptor;
         descriptor.put(FlatDescriptor {
             width: found.width,
@@ -35,15 +32,12 @@ api! { TABLE:
     fn cuArray3DCreate_v2(array: Out<Handle>, descriptor: In<ArrayDescriptor>) {
         let context = current()?;
         let given = descriptor.get()?;
-        if array.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(array.is_null(), INVALID_VALUE)?;
         array.put(Array::create(&context, given)?)
     }
 
     /// The description of an array.
     fn cuArray3DGetDescriptor_v2(descriptor: Out<ArrayDescriptor>, array: Handle) {
-        ready()?;
         descriptor.put(Array::of(array)?.descriptor)
     }
 
@@ -59,15 +53,12 @@ api! { TABLE:
     ) {
         let context = current()?;
         let given = descriptor.get()?;
-        if array.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(array.is_null(), INVALID_VALUE)?;
         array.put(Mipmapped::create(&context, given, levels)?)
     }
 
     /// The array that is a level.
     fn cuMipmappedArrayGetLevel(level: Out<Handle>, array: Handle, number: c_uint) {
-        ready()?;
         let found = Mipmapped::of(array)?;
         level.put(*found.levels.get(number as usize).ok_or(INVALID_VALUE)?)
     }

@@ -5,7 +5,7 @@ use std::ffi::{c_uint, c_ulonglong};
 use super::{copy, managed, stream};
 use crate::abi::{Answer, In, Out, api};
 use crate::command::MemOp;
-use crate::error::{INVALID_VALUE, NOT_SUPPORTED, STREAM_CAPTURE_UNSUPPORTED};
+use crate::error::{INVALID_VALUE, NOT_SUPPORTED, STREAM_CAPTURE_UNSUPPORTED, fail_if};
 use crate::graph::capture;
 use crate::stream::resolve;
 use crate::types::{DevicePtr, Handle, MemLocation, MemcpyAttributes, StreamMemOp};
@@ -30,9 +30,7 @@ impl Parts {
     /// # Errors
     /// `CUDA_ERROR_INVALID_VALUE` if they do not begin with 0 and ascend within the items.
     fn new(firsts: In<usize>, count: usize, items: usize) -> Answer<Self> {
-        if count == 0 || count > items {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(count == 0 || count > items, INVALID_VALUE)?;
         let firsts: Vec<usize> = (0..count).map(|at| firsts.at(at)).collect::<Answer<_>>()?;
         let ascend = firsts[0] == 0 && firsts.windows(2).all(|pair| pair[0] < pair[1]);
         match ascend && firsts[count - 1] < items {
@@ -105,9 +103,7 @@ fn prefetch(
     stream: Handle,
 ) -> Answer {
     let parts = Parts::new(firsts, count, ranges.len())?;
-    if flags != 0 || stream == 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(flags != 0 || stream == 0, INVALID_VALUE)?;
     for (at, (address, size)) in ranges.iter().enumerate() {
         let place = places.at(parts.of(at))?;
         managed::prefetch(*address, *size, stream, || managed::of_location(place))?;
@@ -120,18 +116,14 @@ fn ranges(
     sizes: In<usize>,
     count: usize,
 ) -> Answer<Vec<(DevicePtr, usize)>> {
-    if count == 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(count == 0, INVALID_VALUE)?;
     let range = |at| Ok((addresses.at(at)?, sizes.at(at)?));
     (0..count).map(range).collect()
 }
 
 /// What the memory holds afterwards is not defined: here what it held.
 fn discard(ranges: &[(DevicePtr, usize)], flags: c_ulonglong, stream: Handle) -> Answer {
-    if flags != 0 || stream == 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(flags != 0 || stream == 0, INVALID_VALUE)?;
     let (_, stream) = resolve(stream)?;
     capture::refuse(&stream)?;
     all_managed(ranges)
@@ -217,9 +209,7 @@ api! { TABLE:
     fn cuStreamBatchMemOp, cuStreamBatchMemOp_ptsz = cuStreamBatchMemOp_v2, cuStreamBatchMemOp_v2_ptsz [stream] (
         stream: Handle, count: c_uint, operations: In<StreamMemOp>, flags: c_uint,
     ) {
-        if flags != 0 || count == 0 || count > MEM_OPS_MAX {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags != 0 || count == 0 || count > MEM_OPS_MAX, INVALID_VALUE)?;
         resolve(stream)?;
         // All or none.
         let all: Vec<Option<MemOp>> = (0..count as usize)

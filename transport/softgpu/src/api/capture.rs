@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::abi::{Answer, In, Out, api};
 use crate::context::bound;
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::graph::Graph;
 use crate::graph::capture::{self, Dependencies};
 use crate::stream::{Stream, locate};
@@ -163,9 +163,7 @@ api! { TABLE:
     /// Ends a capture.
     fn cuStreamEndCapture, cuStreamEndCapture_ptsz [stream] (stream: Handle, graph: Out<Handle>) {
         let stream = stream_of(stream)?;
-        if graph.is_null() && !capture::is_into_graph(&stream) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(graph.is_null() && !capture::is_into_graph(&stream), INVALID_VALUE)?;
         graph.offer(0);
         graph.offer(capture::end(&stream)?);
         Ok(())

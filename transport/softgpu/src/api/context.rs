@@ -1,34 +1,28 @@
 //! Contexts.
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use crate::abi::{Answer, In, Out, api};
 use crate::context::{self, Context, bound, current};
 use crate::error::{
     INVALID_CONTEXT, INVALID_VALUE, NOT_SUPPORTED, PEER_ACCESS_ALREADY_ENABLED,
-    PEER_ACCESS_NOT_ENABLED,
+    PEER_ACCESS_NOT_ENABLED, fail_if,
 };
 use crate::state::state;
+use crate::sync::lock;
 use crate::types::{CtxCreateParams, Device, Handle};
 
 /// Scheduling (mask 7, one of 0, 1, 2, 4), map host, keep local memory, and the newer flags.
 pub(crate) fn check_flags(flags: c_uint) -> Answer {
     let one_way = matches!(flags & 7, 0 | 1 | 2 | 4);
-    if one_way && flags & !0xff == 0 {
-        Ok(())
-    } else {
-        Err(INVALID_VALUE)
-    }
+    fail_if(!one_way || flags & !0xff != 0, INVALID_VALUE)
 }
 
 fn create(out: Out<Handle>, flags: c_uint, device: Device) -> Answer {
     let state = state()?;
     let device = state.device(device)?;
-    if out.is_null() {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(out.is_null(), INVALID_VALUE)?;
     check_flags(flags)?;
     let context = Context::create(state, device, flags, None)?;
     let handle = context.handle;
@@ -55,9 +49,7 @@ api! { TABLE:
     fn cuCtxCreate_v3(
         context: Out<Handle>, affinity: *const c_void, count: c_int, flags: c_uint, device: Device,
     ) {
-        if !affinity.is_null() && count != 0 {
-            return Err(NOT_SUPPORTED);
-        }
+        fail_if(!affinity.is_null() && count != 0, NOT_SUPPORTED)?;
         create(context, flags, device)
     }
 
@@ -78,9 +70,7 @@ api! { TABLE:
     /// Destroys a context that was created; one that is current is taken off the stack.
     fn cuCtxDestroy_v2(context: Handle) {
         let found = Context::of(context)?;
-        if found.primary {
-            return Err(INVALID_CONTEXT);
-        }
+        fail_if(found.primary, INVALID_CONTEXT)?;
         if context::top().is_some_and(|top| top.handle == context) {
             context::pop();
         }
@@ -91,9 +81,7 @@ api! { TABLE:
     /// The current context, to which its user is attached once more.
     fn cuCtxAttach(context: Out<Handle>, flags: c_uint) {
         let found = current()?;
-        if flags != 0 || context.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags != 0 || context.is_null(), INVALID_VALUE)?;
         found.attached.fetch_add(1, Ordering::Relaxed);
         context.put(found.handle)
     }
@@ -101,16 +89,12 @@ api! { TABLE:
     /// Ends what [`cuCtxAttach`] began, or destroys the current context.
     fn cuCtxDetach(context: Handle) {
         let found = Context::of(context)?;
-        if current()?.handle != context {
-            return Err(INVALID_CONTEXT);
-        }
+        fail_if(current()?.handle != context, INVALID_CONTEXT)?;
         let less = |attached: u32| attached.checked_sub(1);
         if found.attached.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok() {
             return Ok(());
         }
-        if found.primary {
-            return Err(INVALID_CONTEXT);
-        }
+        fail_if(found.primary, INVALID_CONTEXT)?;
         context::pop();
         found.destroy(state()?);
         Ok(())
@@ -204,9 +188,7 @@ api! { TABLE:
 
     /// Preferred division of cache and shared memory: kept, without effect.
     fn cuCtxSetCacheConfig(config: u32) {
-        if config > 3 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(config > 3, INVALID_VALUE)?;
         current()?.cache_config.store(config, Ordering::Relaxed);
         Ok(())
     }
@@ -220,7 +202,7 @@ api! { TABLE:
     /// Width of the banks of shared memory: without effect.
     fn cuCtxSetSharedMemConfig(config: u32) {
         current()?;
-        if config > 2 { Err(INVALID_VALUE) } else { Ok(()) }
+        fail_if(config > 2, INVALID_VALUE)
     }
 
     /// Range of stream priorities; they have no effect here.
@@ -239,16 +221,10 @@ api! { TABLE:
     /// Lets the current context use the memory of another.
     fn cuCtxEnablePeerAccess(peer: Handle, flags: c_uint) {
         let (context, peer) = (current()?, Context::of(peer)?);
-        if flags != 0 {
-            return Err(INVALID_VALUE);
-        }
-        if peer.handle == context.handle {
-            return Err(INVALID_CONTEXT);
-        }
-        let mut peers = context.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        if peers.contains(&peer.handle) {
-            return Err(PEER_ACCESS_ALREADY_ENABLED);
-        }
+        fail_if(flags != 0, INVALID_VALUE)?;
+        fail_if(peer.handle == context.handle, INVALID_CONTEXT)?;
+        let mut peers = lock(&context.peers);
+        fail_if(peers.contains(&peer.handle), PEER_ACCESS_ALREADY_ENABLED)?;
         peers.push(peer.handle);
         Ok(())
     }
@@ -256,7 +232,7 @@ api! { TABLE:
     /// Ends the use of another context's memory.
     fn cuCtxDisablePeerAccess(peer: Handle) {
         let (context, peer) = (current()?, Context::of(peer)?);
-        let mut peers = context.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = lock(&context.peers);
         let at = peers.iter().position(|other| *other == peer.handle);
         peers.remove(at.ok_or(PEER_ACCESS_NOT_ENABLED)?);
         Ok(())

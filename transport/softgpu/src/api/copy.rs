@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::command::{Command, Copy};
 use crate::config::pageable_is_read_late;
 use crate::context::{Context, bound};
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::graph::capture;
 use crate::graph::work::{Memcpy, Work, captured};
 use crate::memory;
@@ -197,9 +197,7 @@ fn array_side(array: Handle, at: [usize; 3], extent: [usize; 3]) -> Answer<Array
     let most = [plane.pitch as usize, height as usize, depth as usize];
     for axis in 0..3 {
         let end = at[axis].checked_add(extent[axis]);
-        if end.is_none_or(|end| end > most[axis]) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(end.is_none_or(|end| end > most[axis]), INVALID_VALUE)?;
     }
     Ok(ArraySide {
         base: plane.address,
@@ -292,9 +290,7 @@ fn slice(request: &Memcpy3D, z: usize) -> Answer<Sided> {
         && rows(request.src_x, from_pitch)
         && slices(request.dst_y, request.dst_height)
         && slices(request.src_y, request.src_height);
-    if !apart {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(!apart, INVALID_VALUE)?;
     let start = |base: u64, [x, y, first]: [usize; 3], pitch: usize, height: usize| {
         let height = given_or(height, request.height);
         let rows = first.checked_add(z)?.checked_mul(height)?.checked_add(y)?;
@@ -347,25 +343,6 @@ fn copy_3d(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
     Ok(())
 }
 
-fn peer(
-    to: (DevicePtr, Handle),
-    from: (DevicePtr, Handle),
-    length: usize,
-    stream: Handle,
-    is_async: bool,
-) -> Answer {
-    bound()?;
-    Context::of(to.1)?;
-    Context::of(from.1)?;
-    copy(
-        Copy::plain(to.0, from.0, length),
-        Side::Device,
-        Side::Device,
-        stream,
-        is_async,
-    )
-}
-
 fn peer_deep(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
     bound()?;
     let sides = [
@@ -382,77 +359,48 @@ fn peer_deep(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
 
 api! { TABLE:
     /// Copies to the device.
-    fn cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds [let stream] (
+    fn cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds; cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz [stream, is_async] (
         to: DevicePtr, from: *const c_void, length: usize,
     ) {
-        copy(Copy::plain(to, from as u64, length), Side::Device, Side::Host, stream, false)
+        copy(Copy::plain(to, from as u64, length), Side::Device, Side::Host, stream, is_async)
     }
 
     /// Copies from the device.
-    fn cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds [let stream] (
+    fn cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds; cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz [stream, is_async] (
         to: *mut c_void, from: DevicePtr, length: usize,
     ) {
-        copy(Copy::plain(to as u64, from, length), Side::Host, Side::Device, stream, false)
+        copy(Copy::plain(to as u64, from, length), Side::Host, Side::Device, stream, is_async)
     }
 
     /// Copies within device memory.
-    fn cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds [let stream] (
+    fn cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds; cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz [stream, is_async] (
         to: DevicePtr, from: DevicePtr, length: usize,
     ) {
-        copy(Copy::plain(to, from, length), Side::Device, Side::Device, stream, false)
+        copy(Copy::plain(to, from, length), Side::Device, Side::Device, stream, is_async)
     }
 
     /// Copies between any memory.
-    fn cuMemcpy, cuMemcpy_ptds [let stream] (to: DevicePtr, from: DevicePtr, length: usize) {
-        copy(Copy::plain(to, from, length), Side::Either, Side::Either, stream, false)
-    }
-
-    /// Copies to the device in a stream.
-    fn cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz [stream] (
-        to: DevicePtr, from: *const c_void, length: usize, stream: Handle,
+    fn cuMemcpy, cuMemcpy_ptds; cuMemcpyAsync, cuMemcpyAsync_ptsz [stream, is_async] (
+        to: DevicePtr, from: DevicePtr, length: usize,
     ) {
-        copy(Copy::plain(to, from as u64, length), Side::Device, Side::Host, stream, true)
-    }
-
-    /// Copies from the device in a stream.
-    fn cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz [stream] (
-        to: *mut c_void, from: DevicePtr, length: usize, stream: Handle,
-    ) {
-        copy(Copy::plain(to as u64, from, length), Side::Host, Side::Device, stream, true)
-    }
-
-    /// Copies within device memory in a stream.
-    fn cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz [stream] (
-        to: DevicePtr, from: DevicePtr, length: usize, stream: Handle,
-    ) {
-        copy(Copy::plain(to, from, length), Side::Device, Side::Device, stream, true)
-    }
-
-    /// Copies between any memory in a stream.
-    fn cuMemcpyAsync, cuMemcpyAsync_ptsz [stream] (
-        to: DevicePtr, from: DevicePtr, length: usize, stream: Handle,
-    ) {
-        copy(Copy::plain(to, from, length), Side::Either, Side::Either, stream, true)
+        copy(Copy::plain(to, from, length), Side::Either, Side::Either, stream, is_async)
     }
 
     /// Copies between the memory of two contexts.
-    fn cuMemcpyPeer, cuMemcpyPeer_ptds [let stream] (
+    fn cuMemcpyPeer, cuMemcpyPeer_ptds; cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz [stream, is_async] (
         to: DevicePtr, to_context: Handle, from: DevicePtr, from_context: Handle, length: usize,
     ) {
-        peer((to, to_context), (from, from_context), length, stream, false)
-    }
-
-    /// Copies between the memory of two contexts in a stream.
-    fn cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz [stream] (
-        to: DevicePtr, to_context: Handle, from: DevicePtr, from_context: Handle, length: usize,
-        stream: Handle,
-    ) {
-        peer((to, to_context), (from, from_context), length, stream, true)
+        bound()?;
+        Context::of(to_context)?;
+        Context::of(from_context)?;
+        copy(Copy::plain(to, from, length), Side::Device, Side::Device, stream, is_async)
     }
 
     /// Copies a rectangle.
-    fn cuMemcpy2D_v2, cuMemcpy2D_v2_ptds [let stream] (request: In<Memcpy2D>) {
-        copy_flat(&request.get()?.into(), stream, false)
+    fn cuMemcpy2D_v2, cuMemcpy2D_v2_ptds; cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz [stream, is_async] (
+        request: In<Memcpy2D>,
+    ) {
+        copy_flat(&request.get()?.into(), stream, is_async)
     }
 
     /// Copies a rectangle of any alignment.
@@ -460,67 +408,32 @@ api! { TABLE:
         copy_flat(&request.get()?.into(), stream, false)
     }
 
-    /// Copies a rectangle in a stream.
-    fn cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz [stream] (
-        request: In<Memcpy2D>, stream: Handle,
-    ) {
-        copy_flat(&request.get()?.into(), stream, true)
-    }
-
     /// Copies a box.
-    fn cuMemcpy3D_v2, cuMemcpy3D_v2_ptds [let stream] (request: In<Memcpy3D>) {
-        copy_3d(&request.get()?, stream, false)
-    }
-
-    /// Copies a box in a stream.
-    fn cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz [stream] (
-        request: In<Memcpy3D>, stream: Handle,
+    fn cuMemcpy3D_v2, cuMemcpy3D_v2_ptds; cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz [stream, is_async] (
+        request: In<Memcpy3D>,
     ) {
-        copy_3d(&request.get()?, stream, true)
+        copy_3d(&request.get()?, stream, is_async)
     }
 
     /// Copies a box between contexts, which stand where the others' structure is reserved.
-    fn cuMemcpy3DPeer, cuMemcpy3DPeer_ptds [let stream] (request: In<Memcpy3D>) {
-        peer_deep(&request.get()?, stream, false)
-    }
-
-    /// Copies a box between contexts in a stream.
-    fn cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz [stream] (
-        request: In<Memcpy3D>, stream: Handle,
+    fn cuMemcpy3DPeer, cuMemcpy3DPeer_ptds; cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz [stream, is_async] (
+        request: In<Memcpy3D>,
     ) {
-        peer_deep(&request.get()?, stream, true)
+        peer_deep(&request.get()?, stream, is_async)
     }
 
     /// Copies to an array.
-    fn cuMemcpyHtoA_v2, cuMemcpyHtoA_v2_ptds [let stream] (
+    fn cuMemcpyHtoA_v2, cuMemcpyHtoA_v2_ptds; cuMemcpyHtoAAsync_v2, cuMemcpyHtoAAsync_v2_ptsz [stream, is_async] (
         to: Handle, offset: usize, from: *const c_void, length: usize,
     ) {
-        let (to, from) = (Line::Array(to, offset), Line::Host(from as u64));
-        copy_line(to, from, length, stream, false)
-    }
-
-    /// Copies to an array in a stream.
-    fn cuMemcpyHtoAAsync_v2, cuMemcpyHtoAAsync_v2_ptsz [stream] (
-        to: Handle, offset: usize, from: *const c_void, length: usize, stream: Handle,
-    ) {
-        let (to, from) = (Line::Array(to, offset), Line::Host(from as u64));
-        copy_line(to, from, length, stream, true)
+        copy_line(Line::Array(to, offset), Line::Host(from as u64), length, stream, is_async)
     }
 
     /// Copies from an array.
-    fn cuMemcpyAtoH_v2, cuMemcpyAtoH_v2_ptds [let stream] (
+    fn cuMemcpyAtoH_v2, cuMemcpyAtoH_v2_ptds; cuMemcpyAtoHAsync_v2, cuMemcpyAtoHAsync_v2_ptsz [stream, is_async] (
         to: *mut c_void, from: Handle, offset: usize, length: usize,
     ) {
-        let (to, from) = (Line::Host(to as u64), Line::Array(from, offset));
-        copy_line(to, from, length, stream, false)
-    }
-
-    /// Copies from an array in a stream.
-    fn cuMemcpyAtoHAsync_v2, cuMemcpyAtoHAsync_v2_ptsz [stream] (
-        to: *mut c_void, from: Handle, offset: usize, length: usize, stream: Handle,
-    ) {
-        let (to, from) = (Line::Host(to as u64), Line::Array(from, offset));
-        copy_line(to, from, length, stream, true)
+        copy_line(Line::Host(to as u64), Line::Array(from, offset), length, stream, is_async)
     }
 
     /// Copies device memory to an array.

@@ -8,7 +8,7 @@ use crate::attributes::{
 };
 use crate::context;
 use crate::device::PCI_DOMAIN;
-use crate::error::{INVALID_DEVICE, INVALID_VALUE};
+use crate::error::{INVALID_DEVICE, INVALID_VALUE, fail_if};
 use crate::state::state;
 use crate::types::{Device, DeviceProperties, Handle, Uuid};
 
@@ -98,14 +98,10 @@ api! { TABLE:
     /// How two devices are connected (`CU_DEVICE_P2P_ATTRIBUTE_*`).
     fn cuDeviceGetP2PAttribute(value: Out<c_int>, attribute: u32, device: Device, peer: Device) {
         let state = state()?;
-        if value.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(value.is_null(), INVALID_VALUE)?;
         state.device(device)?;
         state.device(peer)?;
-        if device == peer {
-            return Err(INVALID_DEVICE);
-        }
+        fail_if(device == peer, INVALID_DEVICE)?;
         value.put(match attribute {
             1 => 0,     // performance rank
             2 | 3 => 1, // access, native atomics
@@ -124,9 +120,7 @@ api! { TABLE:
     /// Retains the primary context.
     fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: Device) {
         let state = state()?;
-        if context.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(context.is_null(), INVALID_VALUE)?;
         context.put(context::retain_primary(state, state.device(device)?)?)
     }
 

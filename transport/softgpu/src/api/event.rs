@@ -6,11 +6,10 @@ use std::sync::Arc;
 use crate::abi::{Answer, Out, api};
 use crate::command::Command;
 use crate::context::{Context, current};
-use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY, fail_if};
 use crate::event::{EVENTS, Event};
 use crate::graph::capture;
 use crate::graph::work::{Work, captured};
-use crate::registry::mint;
 use crate::stream::resolve;
 use crate::types::Handle;
 
@@ -26,9 +25,7 @@ pub(crate) fn record(event: Handle, stream: Handle, external: bool) -> Answer {
     let handle = event;
     let (context, stream) = resolve(stream)?;
     let event = Event::of(event)?;
-    if event.context != context.handle {
-        return Err(INVALID_HANDLE);
-    }
+    fail_if(event.context != context.handle, INVALID_HANDLE)?;
     if external
         && captured(&stream, || {
             Ok(Work::RecordEvent(handle, Arc::clone(&event)))
@@ -59,19 +56,13 @@ api! { TABLE:
     /// Creates an event.
     fn cuEventCreate(event: Out<Handle>, flags: c_uint) {
         let context = current()?;
-        if event.is_null() || flags & !FLAGS != 0 {
-            return Err(INVALID_VALUE);
-        }
-        if flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(event.is_null() || flags & !FLAGS != 0, INVALID_VALUE)?;
+        fail_if(flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS, INVALID_VALUE)?;
         let made = match flags & INTERPROCESS {
             0 => Event::new(context.handle, flags),
             _ => Event::shared(context.handle, flags)?,
         };
-        let handle = mint(KIND);
-        EVENTS.insert(handle, Arc::new(made));
-        event.put(handle)
+        event.put(EVENTS.add(KIND, made))
     }
 
     /// Destroys an event; records that are under way complete unseen.
@@ -89,24 +80,20 @@ api! { TABLE:
     fn cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz [stream] (
         event: Handle, stream: Handle, flags: c_uint,
     ) {
-        if flags > 1 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags > 1, INVALID_VALUE)?;
         record(event, stream, flags == 1)
     }
 
     /// Whether the latest record is complete: success or `CUDA_ERROR_NOT_READY`.
     fn cuEventQuery(event: Handle) {
-        crate::state::state()?;
         let event = Event::of(event)?;
         refuse(&event)?;
         health(&event)?;
-        if event.is_complete() { Ok(()) } else { Err(NOT_READY) }
+        fail_if(!event.is_complete(), NOT_READY)
     }
 
     /// Waits for the latest record.
     fn cuEventSynchronize(event: Handle) {
-        crate::state::state()?;
         let event = Event::of(event)?;
         refuse(&event)?;
         event.latest().wait();
@@ -118,11 +105,8 @@ api! { TABLE:
 
     /// Milliseconds between the latest records of two events.
     fn cuEventElapsedTime = cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
-        crate::state::state()?;
         let (start, end) = (Event::of(start)?, Event::of(end)?);
-        if milliseconds.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(milliseconds.is_null(), INVALID_VALUE)?;
         health(&end)?;
         milliseconds.put(start.milliseconds_to(&end)?)
     }

@@ -5,7 +5,7 @@ use std::ffi::{c_uchar, c_uint, c_ushort};
 use crate::abi::{Answer, api};
 use crate::command::{Command, Fill};
 use crate::context::Context;
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::graph::work::{Memset, Work, captured};
 use crate::memory::{self, Allocation, Kind};
 use crate::stream::resolve;
@@ -44,9 +44,10 @@ fn given_of(fill: &Fill) -> MemsetNodeParams {
 /// What a node with these parameters does.
 pub(crate) fn work(given: &MemsetNodeParams, context: &Context) -> Answer<Work> {
     let size = given.element_size as usize;
-    if !matches!(size, 1 | 2 | 4) || given.width == 0 || given.height == 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(
+        !matches!(size, 1 | 2 | 4) || given.width == 0 || given.height == 0,
+        INVALID_VALUE,
+    )?;
     let fill = Fill {
         to: given.to,
         value: given.value,
@@ -67,9 +68,10 @@ pub(crate) fn work(given: &MemsetNodeParams, context: &Context) -> Answer<Work> 
 fn check(fill: &Fill) -> Answer<Allocation> {
     let row = fill.width.checked_mul(fill.size).ok_or(INVALID_VALUE)?;
     let aligned = fill.to.is_multiple_of(fill.size as u64) && fill.pitch.is_multiple_of(fill.size);
-    if !aligned || (fill.height > 1 && fill.pitch < row) {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(
+        !aligned || (fill.height > 1 && fill.pitch < row),
+        INVALID_VALUE,
+    )?;
     let rows = (fill.height - 1)
         .checked_mul(fill.pitch)
         .ok_or(INVALID_VALUE)?;
@@ -96,31 +98,18 @@ macro_rules! fills {
     )*) => {
         api! { TABLE: $(
             /// Fills with a value.
-            fn $row, $row_twin [let stream] (to: DevicePtr, value: $ty, count: usize) {
-                fill(row(to, value.into(), $size, count), stream, false)
-            }
-
-            /// Fills with a value in a stream.
-            fn $row_async, $row_async_twin [stream] (
-                to: DevicePtr, value: $ty, count: usize, stream: Handle,
+            fn $row, $row_twin; $row_async, $row_async_twin [stream, is_async] (
+                to: DevicePtr, value: $ty, count: usize,
             ) {
-                fill(row(to, value.into(), $size, count), stream, true)
+                fill(row(to, value.into(), $size, count), stream, is_async)
             }
 
             /// Fills a rectangle with a value.
-            fn $rectangle, $rectangle_twin [let stream] (
+            fn $rectangle, $rectangle_twin; $rectangle_async, $rectangle_async_twin [stream, is_async] (
                 to: DevicePtr, pitch: usize, value: $ty, width: usize, height: usize,
             ) {
                 let rectangle = Fill { to, value: value.into(), size: $size, width, height, pitch };
-                fill(rectangle, stream, false)
-            }
-
-            /// Fills a rectangle with a value in a stream.
-            fn $rectangle_async, $rectangle_async_twin [stream] (
-                to: DevicePtr, pitch: usize, value: $ty, width: usize, height: usize, stream: Handle,
-            ) {
-                let rectangle = Fill { to, value: value.into(), size: $size, width, height, pitch };
-                fill(rectangle, stream, true)
+                fill(rectangle, stream, is_async)
             }
         )* }
     };

@@ -7,7 +7,7 @@ use crate::abi::{Answer, In, Name, Out, api};
 use crate::api::capture::dependencies;
 use crate::command::UserData;
 use crate::error::{
-    CuError, GRAPH_EXEC_UPDATE_FAILURE, INVALID_VALUE, NOT_SUPPORTED, OPERATING_SYSTEM,
+    CuError, GRAPH_EXEC_UPDATE_FAILURE, INVALID_VALUE, NOT_SUPPORTED, OPERATING_SYSTEM, fail_if,
 };
 use crate::graph::conditional::Value;
 use crate::graph::exec::Exec;
@@ -30,9 +30,7 @@ fn list<T: Copy + Default>(items: &[T], out: Out<T>, count: Out<usize>) -> Answe
     if out.is_null() {
         return count.put(items.len());
     }
-    if room == 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(room == 0, INVALID_VALUE)?;
     give(items.iter().copied(), out, room)?;
     count.put(items.len().min(room))
 }
@@ -77,9 +75,7 @@ fn give_edges(
         return Err(crate::error::LOSSY_QUERY);
     }
     let room = Out::get(count)?;
-    if room == 0 && !only_counts {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(room == 0 && !only_counts, INVALID_VALUE)?;
     if let Some(data) = data
         && !data.is_null()
     {
@@ -134,11 +130,8 @@ fn instantiate(exec: Out<Handle>, graph: Handle, flags: c_ulonglong) -> Result<(
 }
 
 fn update_of(exec: Handle, graph: Handle) -> Answer<Result<(), UpdateInfo>> {
-    state()?;
     let graph = Graph::of(graph)?;
-    if graph.is_moved() {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(graph.is_moved(), INVALID_VALUE)?;
     Ok(update(&*Exec::of(exec)?, &graph))
 }
 
@@ -155,60 +148,47 @@ api! { TABLE:
     /// Makes an empty graph.
     fn cuGraphCreate(graph: Out<Handle>, flags: c_uint) {
         state()?;
-        if graph.is_null() || flags != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(graph.is_null() || flags != 0, INVALID_VALUE)?;
         graph.put(Graph::create(false).handle)
     }
 
     /// Makes a copy of a graph.
     fn cuGraphClone(copy: Out<Handle>, graph: Handle) {
-        state()?;
         let graph = Graph::of(graph)?;
-        if copy.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(copy.is_null(), INVALID_VALUE)?;
         copy.put(graph.duplicate(false)?.handle)
     }
 
     /// Destroys a graph; not one that belongs to a node.
     fn cuGraphDestroy(graph: Handle) {
-        state()?;
         let graph = Graph::of(graph)?;
-        if graph.is_inner() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(graph.is_inner(), INVALID_VALUE)?;
         graph.destroy();
         Ok(())
     }
 
     /// Number of a graph.
     fn cuGraphGetId(graph: Handle, id: Out<c_uint>) {
-        state()?;
         id.put(Graph::of(graph)?.id)
     }
 
     /// Number of what was instantiated.
     fn cuGraphExecGetId(exec: Handle, id: Out<c_uint>) {
-        state()?;
         id.put(Exec::of(exec)?.id)
     }
 
     /// All nodes.
     fn cuGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        state()?;
         list(&handles(&Graph::of(graph)?.nodes()), nodes, count)
     }
 
     /// Nodes that wait for no other.
     fn cuGraphGetRootNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        state()?;
         list(&handles(&Graph::of(graph)?.roots()), nodes, count)
     }
 
     /// All edges.
     fn cuGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) {
-        state()?;
         give_edges(&Graph::of(graph)?.edges(), from, to, None, count)
     }
 
@@ -216,13 +196,11 @@ api! { TABLE:
     fn cuGraphGetEdges_v2(
         graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>, count: Out<usize>,
     ) {
-        state()?;
         give_edges(&Graph::of(graph)?.edges(), from, to, Some(data), count)
     }
 
     /// Adds edges.
     fn cuGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
-        state()?;
         Graph::of(graph)?.add_edges(&edges_of(from, to, In::NULL, count)?)
     }
 
@@ -230,13 +208,11 @@ api! { TABLE:
     fn cuGraphAddDependencies_v2(
         graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize,
     ) {
-        state()?;
         Graph::of(graph)?.add_edges(&edges_of(from, to, data, count)?)
     }
 
     /// Removes edges.
     fn cuGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
-        state()?;
         Graph::of(graph)?.remove_edges(&edges_of(from, to, In::NULL, count)?)
     }
 
@@ -244,13 +220,11 @@ api! { TABLE:
     fn cuGraphRemoveDependencies_v2(
         graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize,
     ) {
-        state()?;
         Graph::of(graph)?.remove_edges(&edges_of(from, to, data, count)?)
     }
 
     /// Nodes that a node waits for.
     fn cuGraphNodeGetDependencies(node: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        state()?;
         give_neighbours(node, true, nodes, None, count)
     }
 
@@ -258,13 +232,11 @@ api! { TABLE:
     fn cuGraphNodeGetDependencies_v2(
         node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>,
     ) {
-        state()?;
         give_neighbours(node, true, nodes, Some(data), count)
     }
 
     /// Nodes that wait for a node.
     fn cuGraphNodeGetDependentNodes(node: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        state()?;
         give_neighbours(node, false, nodes, None, count)
     }
 
@@ -272,25 +244,21 @@ api! { TABLE:
     fn cuGraphNodeGetDependentNodes_v2(
         node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>,
     ) {
-        state()?;
         give_neighbours(node, false, nodes, Some(data), count)
     }
 
     /// In a clone: the node that was made from one of the original.
     fn cuGraphNodeFindInClone(found: Out<Handle>, original: Handle, copy: Handle) {
-        state()?;
         found.put(Graph::of(copy)?.clone_of(original)?)
     }
 
     /// The graph of a node.
     fn cuGraphNodeGetContainingGraph(node: Handle, graph: Out<Handle>) {
-        state()?;
         graph.put(Node::of(node)?.graph)
     }
 
     /// Number of a node in its graph.
     fn cuGraphNodeGetLocalId(node: Handle, id: Out<c_uint>) {
-        state()?;
         let node = Node::of(node)?;
         let nodes = Graph::of(node.graph)?.nodes();
         let at = nodes.iter().position(|other| other.handle == node.handle);
@@ -299,19 +267,16 @@ api! { TABLE:
 
     /// A number that no other node has.
     fn cuGraphNodeGetToolsId(node: Handle, id: Out<c_ulonglong>) {
-        state()?;
         id.put(Node::of(node)?.handle >> 4 & 0xffff_ffff)
     }
 
     /// Kind of a node.
     fn cuGraphNodeGetType(node: Handle, kind: Out<c_uint>) {
-        state()?;
         kind.put(Node::of(node)?.work().kind())
     }
 
     /// Takes a node out of its graph.
     fn cuGraphDestroyNode(node: Handle) {
-        state()?;
         Node::of(node)?.destroy()
     }
 
@@ -356,7 +321,6 @@ api! { TABLE:
 
     /// Flags with which a graph was instantiated.
     fn cuGraphExecGetFlags(exec: Handle, flags: Out<c_ulonglong>) {
-        state()?;
         flags.put(Exec::of(exec)?.flags)
     }
 
@@ -375,7 +339,6 @@ api! { TABLE:
 
     /// Launches in a stream.
     fn cuGraphLaunch, cuGraphLaunch_ptsz [stream] (exec: Handle, stream: Handle) {
-        state()?;
         Exec::of(exec)?.launch(stream)
     }
 
@@ -408,11 +371,8 @@ api! { TABLE:
 
     /// Has a node run or not: kernels, fills and copies.
     fn cuGraphNodeSetEnabled(exec: Handle, node: Handle, enabled: c_uint) {
-        state()?;
         Exec::of(exec)?.change(node, |step| {
-            if step.work.kind() > 2 {
-                return Err(INVALID_VALUE);
-            }
+            fail_if(step.work.kind() > 2, INVALID_VALUE)?;
             step.enabled = enabled != 0;
             Ok(())
         })
@@ -420,7 +380,6 @@ api! { TABLE:
 
     /// Writes a graph to a file.
     fn cuGraphDebugDotPrint(graph: Handle, path: Name, flags: c_uint) {
-        state()?;
         let text = dot::text(&*Graph::of(graph)?, flags);
         std::fs::write(path.text()?, text).map_err(|_| OPERATING_SYSTEM)
     }
@@ -431,9 +390,7 @@ api! { TABLE:
     ) {
         crate::graph::work::context_of(context)?;
         let graph = Graph::of(graph)?;
-        if handle.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(handle.is_null(), INVALID_VALUE)?;
         handle.put(Value::create(&graph, default, flags)?)
     }
 
@@ -453,9 +410,7 @@ api! { TABLE:
     /// Adds references to an object.
     fn cuUserObjectRetain(object: Handle, count: c_uint) {
         state()?;
-        if count == 0 || count > c_int::MAX as c_uint {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(count == 0 || count > c_int::MAX as c_uint, INVALID_VALUE)?;
         UserObject::of(object)?.retain(count);
         Ok(())
     }
@@ -463,19 +418,14 @@ api! { TABLE:
     /// Takes references to an object away.
     fn cuUserObjectRelease(object: Handle, count: c_uint) {
         state()?;
-        if count == 0 || count > c_int::MAX as c_uint {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(count == 0 || count > c_int::MAX as c_uint, INVALID_VALUE)?;
         UserObject::of(object)?.release(count)
     }
 
     /// Has a graph hold an object: by references of the caller (1), or by new ones (0).
     fn cuGraphRetainUserObject(graph: Handle, object: Handle, count: c_uint, flags: c_uint) {
-        state()?;
         let (graph, object) = (Graph::of(graph)?, UserObject::of(object)?);
-        if flags > 1 || count == 0 || count > c_int::MAX as c_uint {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags > 1 || count == 0 || count > c_int::MAX as c_uint, INVALID_VALUE)?;
         if flags == 0 {
             object.retain(count);
         }
@@ -485,7 +435,6 @@ api! { TABLE:
 
     /// Has a graph hold an object no more.
     fn cuGraphReleaseUserObject(graph: Handle, object: Handle, count: c_uint) {
-        state()?;
         let (graph, object) = (Graph::of(graph)?, UserObject::of(object)?);
         graph.held.release(&object, count)
     }

@@ -11,7 +11,7 @@ use super::graph_params::{
 use crate::abi::{Answer, In, Out, api};
 use crate::api::capture::{NO_EDGES, dependencies};
 use crate::api::{copy, fill};
-use crate::error::{INVALID_VALUE, NOT_SUPPORTED};
+use crate::error::{INVALID_VALUE, NOT_SUPPORTED, fail_if};
 use crate::graph::capture::Dependencies;
 use crate::graph::exec::Exec;
 use crate::graph::update::may_become;
@@ -27,11 +27,18 @@ use crate::types::{
 /// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
 const COOPERATIVE: c_uint = 2;
 
+/// What a node of one kind has.
+macro_rules! of_kind {
+    ($node:expr, $kind:pat => $found:expr) => {
+        match Node::of($node)?.work() {
+            $kind => $found,
+            _ => return Err(INVALID_VALUE),
+        }
+    };
+}
+
 fn kernel_of(node: Handle) -> Answer<Arc<Kernel>> {
-    match Node::of(node)?.work() {
-        Work::Kernel(kernel) => Ok(kernel),
-        _ => Err(INVALID_VALUE),
-    }
+    Ok(of_kind!(node, Work::Kernel(kernel) => kernel))
 }
 
 fn add(
@@ -40,11 +47,8 @@ fn add(
     after: Answer<Dependencies>,
     make: impl FnOnce(&Graph) -> Answer<Work>,
 ) -> Answer {
-    state()?;
     let graph = Graph::of(graph)?;
-    if out.is_null() {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(out.is_null(), INVALID_VALUE)?;
     let after = after?;
     // Before anything is made for a node that cannot be.
     graph.check(&after)?;
@@ -56,7 +60,6 @@ fn add(
 }
 
 fn set(node: Handle, work: Answer<Work>) -> Answer {
-    state()?;
     let node = Node::of(node)?;
     let work = work?;
     node.set_work(keep_attributes(&node.work(), work))
@@ -64,7 +67,6 @@ fn set(node: Handle, work: Answer<Work>) -> Answer {
 
 /// Changes what a node does in what was instantiated; not in its graph.
 fn exec_set(exec: Handle, node: Handle, work: Answer<Work>) -> Answer {
-    state()?;
     let exec = Exec::of(exec)?;
     Node::of(node)?;
     let work = work?;
@@ -237,7 +239,6 @@ api! { TABLE:
 
     /// What a node of any kind does.
     fn cuGraphNodeGetParams(node: Handle, params: Out<NodeParams>) {
-        state()?;
         params.put(general_of(&Node::of(node)?.work())?)
     }
 
@@ -262,13 +263,11 @@ api! { TABLE:
 
     /// What a node launches.
     fn cuGraphKernelNodeGetParams(node: Handle, params: Out<KernelNodeParamsV1>) {
-        state()?;
         params.put(full_kernel_params(&kernel_of(node)?).first)
     }
 
     /// What a node launches.
     fn cuGraphKernelNodeGetParams_v2(node: Handle, params: Out<KernelNodeParams>) {
-        state()?;
         params.put(full_kernel_params(&kernel_of(node)?))
     }
 
@@ -296,7 +295,6 @@ api! { TABLE:
 
     /// An attribute of a launch.
     fn cuGraphKernelNodeGetAttribute(node: Handle, attribute: c_uint, value: Out<[u64; 8]>) {
-        state()?;
         let kernel = kernel_of(node)?;
         let found = kernel.attributes.iter().find(|own| own.id == attribute);
         let cooperative = [u64::from(kernel.cooperative), 0, 0, 0, 0, 0, 0, 0];
@@ -312,9 +310,7 @@ api! { TABLE:
         state()?;
         let value = value.get()?;
         let mut kernel = Kernel::clone(&*kernel_of(node)?);
-        if attribute == 0 || attribute > 18 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(attribute == 0 || attribute > 18, INVALID_VALUE)?;
         if attribute == COOPERATIVE {
             kernel.cooperative = value[0] as u32 != 0;
         }
@@ -325,7 +321,6 @@ api! { TABLE:
 
     /// Gives a launch the attributes of another.
     fn cuGraphKernelNodeCopyAttributes(to: Handle, from: Handle) {
-        state()?;
         let mut kernel = Kernel::clone(&*kernel_of(to)?);
         let from = kernel_of(from)?;
         kernel.cooperative = from.cooperative;
@@ -335,19 +330,12 @@ api! { TABLE:
 
     /// What a node copies.
     fn cuGraphMemcpyNodeGetParams(node: Handle, params: Out<Memcpy3D>) {
-        state()?;
-        match Node::of(node)?.work() {
-            Work::Memcpy(copy) => params.put(copy.given),
-            _ => Err(INVALID_VALUE),
-        }
+        params.put(of_kind!(node, Work::Memcpy(copy) => copy.given))
     }
 
     /// Changes what a node copies.
     fn cuGraphMemcpyNodeSetParams(node: Handle, params: In<Memcpy3D>) {
-        state()?;
-        let Work::Memcpy(old) = Node::of(node)?.work() else {
-            return Err(INVALID_VALUE);
-        };
+        let old = of_kind!(node, Work::Memcpy(old) => old);
         set(node, copy::work(&params.get()?, &*context_of(old.context)?))
     }
 
@@ -361,19 +349,12 @@ api! { TABLE:
 
     /// What a node fills.
     fn cuGraphMemsetNodeGetParams(node: Handle, params: Out<MemsetNodeParams>) {
-        state()?;
-        match Node::of(node)?.work() {
-            Work::Memset(memset) => params.put(memset.given),
-            _ => Err(INVALID_VALUE),
-        }
+        params.put(of_kind!(node, Work::Memset(memset) => memset.given))
     }
 
     /// Changes what a node fills.
     fn cuGraphMemsetNodeSetParams(node: Handle, params: In<MemsetNodeParams>) {
-        state()?;
-        let Work::Memset(old) = Node::of(node)?.work() else {
-            return Err(INVALID_VALUE);
-        };
+        let old = of_kind!(node, Work::Memset(old) => old);
         set(node, fill::work(&params.get()?, &*context_of(old.context)?))
     }
 
@@ -387,11 +368,7 @@ api! { TABLE:
 
     /// What a node calls.
     fn cuGraphHostNodeGetParams(node: Handle, params: Out<HostNodeParams>) {
-        state()?;
-        match Node::of(node)?.work() {
-            Work::Host(host) => params.put(host_params(&host)),
-            _ => Err(INVALID_VALUE),
-        }
+        params.put(of_kind!(node, Work::Host(host) => host_params(&host)))
     }
 
     /// Changes what a node calls.
@@ -406,26 +383,17 @@ api! { TABLE:
 
     /// The graph within a node.
     fn cuGraphChildGraphNodeGetGraph(node: Handle, graph: Out<Handle>) {
-        state()?;
-        match Node::of(node)?.work() {
-            Work::Child(own) => graph.put(own.handle),
-            _ => Err(INVALID_VALUE),
-        }
+        graph.put(of_kind!(node, Work::Child(own) => own.handle))
     }
 
     /// Changes the graph within a node where it was instantiated.
     fn cuGraphExecChildGraphNodeSetParams(exec: Handle, node: Handle, graph: Handle) {
-        state()?;
         exec_set(exec, node, Graph::of(graph).map(Work::Child))
     }
 
     /// The event that a node records.
     fn cuGraphEventRecordNodeGetEvent(node: Handle, recorded: Out<Handle>) {
-        state()?;
-        match Node::of(node)?.work() {
-            Work::RecordEvent(handle, _) => recorded.put(handle),
-            _ => Err(INVALID_VALUE),
-        }
+        recorded.put(of_kind!(node, Work::RecordEvent(handle, _) => handle))
     }
 
     /// Changes the event that a node records.
@@ -440,11 +408,7 @@ api! { TABLE:
 
     /// The event that a node waits for.
     fn cuGraphEventWaitNodeGetEvent(node: Handle, awaited: Out<Handle>) {
-        state()?;
-        match Node::of(node)?.work() {
-            Work::WaitEvent(handle, _) => awaited.put(handle),
-            _ => Err(INVALID_VALUE),
-        }
+        awaited.put(of_kind!(node, Work::WaitEvent(handle, _) => handle))
     }
 
     /// Changes the event that a node waits for.
@@ -459,19 +423,11 @@ api! { TABLE:
 
     /// What a node allocates.
     fn cuGraphMemAllocNodeGetParams(node: Handle, params: Out<MemAllocNodeParams>) {
-        state()?;
-        match Node::of(node)?.work() {
-            Work::MemAlloc(memory) => params.put(memory_params(&memory)?),
-            _ => Err(INVALID_VALUE),
-        }
+        params.put(of_kind!(node, Work::MemAlloc(memory) => memory_params(&memory)?))
     }
 
     /// What a node frees.
     fn cuGraphMemFreeNodeGetParams(node: Handle, address: Out<DevicePtr>) {
-        state()?;
-        match Node::of(node)?.work() {
-            Work::MemFree(own) => address.put(own),
-            _ => Err(INVALID_VALUE),
-        }
+        address.put(of_kind!(node, Work::MemFree(own) => own))
     }
 }

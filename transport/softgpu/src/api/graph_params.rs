@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::abi::{Answer, In};
 use crate::api::{copy, fill};
 use crate::command::UserData;
-use crate::error::{INVALID_VALUE, NOT_SUPPORTED};
+use crate::error::{INVALID_VALUE, NOT_SUPPORTED, fail_if};
 use crate::event::Event;
 use crate::graph::Graph;
 use crate::graph::conditional::Conditional;
@@ -170,9 +170,7 @@ pub(super) fn event(handle: Handle, record: bool) -> Answer<Work> {
 
 /// Work of the kind that a structure says.
 pub(super) fn general(graph: &Graph, given: &NodeParams) -> Answer<Work> {
-    if given.reserved != [0; 3] || given.more != 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(given.reserved != [0; 3] || given.more != 0, INVALID_VALUE)?;
     match given.kind {
         work::KERNEL => {
             let body: KernelNodeParams = given.body();

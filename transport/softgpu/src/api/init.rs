@@ -1,19 +1,23 @@
 //! Initialisation, versions and error texts.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use crate::abi::{In, Out, api};
+use crate::abi::{Answer, In, Out, api};
 use gtrace_tables::results;
 
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::{attributes, state, tables};
+
+/// Gives the text of an error code; null for one that does not exist.
+fn give(to: Out<*const c_char>, text: Option<&CStr>) -> Answer {
+    to.put(text.map_or(std::ptr::null(), CStr::as_ptr))?;
+    text.map(drop).ok_or(INVALID_VALUE)
+}
 
 api! { TABLE:
     /// Initialises the driver. `flags` must be 0.
     fn cuInit(flags: c_uint) {
-        if flags != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags != 0, INVALID_VALUE)?;
         state::initialise()
     }
 
@@ -24,24 +28,12 @@ api! { TABLE:
 
     /// The name of an error code.
     fn cuGetErrorName(code: u32, text: Out<*const c_char>) {
-        match results::driver(code) {
-            Some((name, _)) => text.put(name.as_ptr()),
-            None => {
-                text.put(std::ptr::null())?;
-                Err(INVALID_VALUE)
-            }
-        }
+        give(text, results::driver(code).map(|(name, _)| name))
     }
 
     /// What an error code means.
     fn cuGetErrorString(code: u32, text: Out<*const c_char>) {
-        match results::driver(code) {
-            Some((_, meaning)) => text.put(meaning.as_ptr()),
-            None => {
-                text.put(std::ptr::null())?;
-                Err(INVALID_VALUE)
-            }
-        }
+        give(text, results::driver(code).map(|(_, meaning)| meaning))
     }
 
     /// Interfaces between NVIDIA's own libraries: those that its runtime does not start without.

@@ -1,14 +1,12 @@
 //! Memory and events of other processes.
 
 use std::ffi::c_uint;
-use std::sync::Arc;
 
 use crate::abi::{Out, api};
 use crate::context::{bound, current};
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::event::{EVENTS, Event};
 use crate::exported;
-use crate::registry::mint;
 use crate::state::state;
 use crate::types::{DevicePtr, Handle, IpcHandle};
 
@@ -19,18 +17,14 @@ api! { TABLE:
     /// A handle for memory, which other processes of this user can open.
     fn cuIpcGetMemHandle(handle: Out<IpcHandle>, address: DevicePtr) {
         let (state, _) = (state()?, current()?);
-        if handle.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(handle.is_null(), INVALID_VALUE)?;
         handle.put(exported::export(&state.devices, address)?)
     }
 
     /// Opens memory of another process.
     fn cuIpcOpenMemHandle_v2(address: Out<DevicePtr>, handle: IpcHandle, flags: c_uint) {
         let (state, context) = (state()?, current()?);
-        if address.is_null() || flags != LAZY_ENABLE_PEER_ACCESS {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(address.is_null() || flags != LAZY_ENABLE_PEER_ACCESS, INVALID_VALUE)?;
         address.put(exported::open(&handle, &state.devices, context.handle)?)
     }
 
@@ -43,20 +37,14 @@ api! { TABLE:
     /// A handle for an event that was made for other processes.
     fn cuIpcGetEventHandle(handle: Out<IpcHandle>, event: Handle) {
         state()?;
-        if handle.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(handle.is_null(), INVALID_VALUE)?;
         handle.put(Event::of(event)?.export()?)
     }
 
     /// Opens an event of another process.
     fn cuIpcOpenEventHandle(event: Out<Handle>, handle: IpcHandle) {
         let context = current()?;
-        if event.is_null() {
-            return Err(INVALID_VALUE);
-        }
-        let opened = mint(super::event::KIND);
-        EVENTS.insert(opened, Arc::new(Event::open(context.handle, &handle)?));
-        event.put(opened)
+        fail_if(event.is_null(), INVALID_VALUE)?;
+        event.put(EVENTS.add(super::event::KIND, Event::open(context.handle, &handle)?))
     }
 }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::abi::{Answer, In, api};
 use crate::api::event::record;
 use crate::cluster;
 use crate::context::bound;
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::event::Event;
 use crate::launch::{Request, Shape, launch};
 use crate::module::Function;
+use crate::sync::lock;
 use crate::types::{Handle, LaunchConfig, PointerArray};
 
 /// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`, `_PROGRAMMATIC_EVENT` and `_LAUNCH_COMPLETION_EVENT`.
@@ -38,9 +39,10 @@ fn launch_ex(
     let mut events = Vec::new();
     for index in 0..config.attribute_count as usize {
         let attribute = config.attributes.at(index)?;
-        if !KNOWN.iter().any(|known| known.contains(&attribute.id)) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(
+            !KNOWN.iter().any(|known| known.contains(&attribute.id)),
+            INVALID_VALUE,
+        )?;
         attributes.push(attribute);
         match attribute.id {
             COOPERATIVE => cooperative = attribute.value[0] as u32 != 0,
@@ -93,16 +95,14 @@ static SET: Mutex<BTreeMap<Handle, Set>> = Mutex::new(BTreeMap::new());
 
 fn set(function: Handle, change: impl FnOnce(&mut Set) -> Answer) -> Answer {
     Function::of(bound()?.as_ref(), function)?;
-    let mut all = SET.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = lock(&SET);
     change(all.entry(function).or_default())
 }
 
 fn set_parameter(function: Handle, offset: c_int, value: &[u8]) -> Answer {
     let from = usize::try_from(offset).map_err(|_| INVALID_VALUE)?;
     let end = from.checked_add(value.len()).ok_or(INVALID_VALUE)?;
-    if end > PARAMETERS_MAX {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(end > PARAMETERS_MAX, INVALID_VALUE)?;
     set(function, |set| {
         if set.parameters.len() < end {
             set.parameters.resize(end, 0);
@@ -150,9 +150,7 @@ api! { TABLE:
     /// Threads of a block, for launches of before CUDA 4.0.
     fn cuFuncSetBlockShape(function: Handle, x: c_int, y: c_int, z: c_int) {
         let sides = [x, y, z].map(|side| c_uint::try_from(side).unwrap_or(0));
-        if sides.contains(&0) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(sides.contains(&0), INVALID_VALUE)?;
         set(function, |set| {
             set.block = sides;
             Ok(())
@@ -169,9 +167,7 @@ api! { TABLE:
 
     /// Bytes of all parameters, likewise.
     fn cuParamSetSize(function: Handle, bytes: c_uint) {
-        if bytes as usize > PARAMETERS_MAX {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(bytes as usize > PARAMETERS_MAX, INVALID_VALUE)?;
         set(function, |set| {
             set.parameters.resize(bytes as usize, 0);
             Ok(())
@@ -190,9 +186,7 @@ api! { TABLE:
 
     /// A parameter, likewise.
     fn cuParamSetv(function: Handle, offset: c_int, value: *mut c_void, bytes: c_uint) {
-        if value.is_null() || bytes as usize > PARAMETERS_MAX {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(value.is_null() || bytes as usize > PARAMETERS_MAX, INVALID_VALUE)?;
         // SAFETY: by the contract of this function so many bytes are there.
         let value = unsafe { crate::abi::read_bytes(value as u64, bytes as usize) };
         set_parameter(function, offset, &value)

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use crate::abi::{Answer, In, Name, Out, api};
 use crate::attributes::since;
 use crate::context::{bound, current};
-use crate::error::{INVALID_VALUE, NOT_FOUND};
+use crate::error::{INVALID_VALUE, NOT_FOUND, fail_if};
 use crate::image::{self, Part};
 use crate::jit::Logs;
 use crate::memory;
@@ -15,9 +15,7 @@ use crate::state::state;
 use crate::types::{Device, DevicePtr, Handle};
 
 fn register(out: Out<Handle>, modules: Vec<Part>, logs: &Logs) -> Answer {
-    if out.is_null() {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(out.is_null(), INVALID_VALUE)?;
     out.put(Library::load(Linked::build(modules, logs)?).handle)
 }
 
@@ -38,9 +36,7 @@ api! { TABLE:
     ) {
         let _ = (options, values, count);
         state()?;
-        if image.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(image.is_null(), INVALID_VALUE)?;
         let logs = Logs::read(jit_count, jit_options, jit_values);
         register(library, image::load(image as u64)?, &logs)
     }
@@ -79,9 +75,7 @@ api! { TABLE:
     fn cuLibraryGetUnifiedFunction(function: Out<*mut c_void>, library: Handle, symbol: Name) {
         Library::of(library)?;
         symbol.text()?;
-        if function.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(function.is_null(), INVALID_VALUE)?;
         Err(NOT_FOUND)
     }
 
@@ -154,7 +148,7 @@ api! { TABLE:
     fn cuKernelSetCacheConfig(kernel: Handle, config: u32, device: Device) {
         state()?.device(device)?;
         Kernel::of(kernel)?;
-        if config > 3 { Err(INVALID_VALUE) } else { Ok(()) }
+        fail_if(config > 3, INVALID_VALUE)
     }
 
     /// Name of a kernel (or function), valid while it is loaded.

@@ -1,15 +1,16 @@
 //! Linking of PTX modules.
 
 use std::ffi::{c_uint, c_void};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::abi::{Answer, In, Name, Out, api};
 use crate::context::current;
-use crate::error::{INVALID_HANDLE, INVALID_VALUE, NO_BINARY_FOR_GPU};
+use crate::error::{INVALID_HANDLE, INVALID_VALUE, NO_BINARY_FOR_GPU, fail_if};
 use crate::image::{self, Part};
 use crate::jit::Logs;
 use crate::program::Linked;
-use crate::registry::{Registry, mint};
+use crate::registry::Registry;
+use crate::sync::lock;
 use crate::types::Handle;
 
 const KIND: u8 = 8;
@@ -36,11 +37,7 @@ fn find(handle: Handle) -> Answer<Arc<Link>> {
 fn add(handle: Handle, parts: impl FnOnce() -> Answer<Vec<Part>>) -> Answer {
     let link = find(handle)?;
     let modules = texts(parts()?)?;
-    link.state
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .modules
-        .extend(modules);
+    lock(&link.state).modules.extend(modules);
     Ok(())
 }
 
@@ -57,13 +54,9 @@ api! { TABLE:
     /// Begins a link. Messages go to the logs among the options.
     fn cuLinkCreate_v2(count: c_uint, options: In<u32>, values: Out<u64>, link: Out<Handle>) {
         current()?;
-        if link.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(link.is_null(), INVALID_VALUE)?;
         let logs = Logs::read(count, options, values);
-        let handle = mint(KIND);
-        LINKS.insert(handle, Arc::new(Link { logs, state: Mutex::default() }));
-        link.put(handle)
+        link.put(LINKS.add(KIND, Link { logs, state: Mutex::default() }))
     }
 
     /// Adds a module: PTX or a fat binary with PTX, of `size` bytes.
@@ -89,7 +82,7 @@ api! { TABLE:
     /// Links what was added. The image stays valid until the link is destroyed.
     fn cuLinkComplete(link: Handle, image: Out<*const c_void>, size: Out<usize>) {
         let link = find(link)?;
-        let mut state = link.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&link.state);
         // Reported now, not when the image is loaded: a symbol that is missing or defined twice.
         Linked::build_texts(&state.modules, &link.logs)?;
         state.image = image::join(&state.modules).into_bytes();

@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
 use crate::abi::{Answer, Name, Out, api};
-use crate::error::{INVALID_VALUE, NOT_FOUND};
+use crate::error::{INVALID_VALUE, NOT_FOUND, fail_if};
 
 /// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`; bit 0 asks for the legacy one.
 const PER_THREAD: u64 = 2;
@@ -19,54 +19,29 @@ const TOO_OLD: u32 = 2;
 
 /// Version of CUDA that brought a name with `_v2` or higher; those not named here came with 3.2.
 /// From the mapping of names in the public headers of CUDA 11 to 13.
+#[rustfmt::skip]
 static SINCE: &[(&str, i32)] = &[
-    ("cuCtxCreate_v3", 11_040),
-    ("cuCtxCreate_v4", 12_050),
-    ("cuCtxDestroy_v2", 4_000),
-    ("cuCtxGetDevice_v2", 13_000),
-    ("cuCtxPopCurrent", 2_000),
-    ("cuCtxPopCurrent_v2", 4_000),
-    ("cuCtxPushCurrent", 2_000),
-    ("cuCtxPushCurrent_v2", 4_000),
-    ("cuCtxSynchronize_v2", 13_000),
-    ("cuDeviceGetUuid_v2", 11_040),
-    ("cuDevicePrimaryCtxRelease_v2", 11_000),
-    ("cuDevicePrimaryCtxReset_v2", 11_000),
-    ("cuDevicePrimaryCtxSetFlags_v2", 11_000),
-    ("cuEventDestroy_v2", 4_000),
-    ("cuEventElapsedTime_v2", 12_080),
-    ("cuGetProcAddress_v2", 12_000),
-    ("cuLinkAddData_v2", 6_050),
-    ("cuLinkAddFile_v2", 6_050),
-    ("cuLinkCreate_v2", 6_050),
-    ("cuMemAdvise_v2", 12_020),
-    ("cuMemcpyBatchAsync_v2", 13_000),
-    ("cuStreamBatchMemOp_v2", 11_070),
-    ("cuMemHostRegister_v2", 6_050),
-    ("cuMemPrefetchAsync_v2", 12_020),
-    ("cuGraphAddDependencies_v2", 12_030),
-    ("cuGraphAddKernelNode_v2", 12_000),
-    ("cuGraphAddNode_v2", 12_030),
-    ("cuGraphExecKernelNodeSetParams_v2", 12_000),
-    ("cuGraphExecUpdate_v2", 12_000),
-    ("cuGraphGetEdges_v2", 12_030),
-    ("cuGraphInstantiate", 10_000),
-    ("cuGraphInstantiate_v2", 11_000),
-    ("cuGraphKernelNodeGetParams_v2", 12_000),
-    ("cuGraphKernelNodeSetParams_v2", 12_000),
-    ("cuGraphNodeGetDependencies_v2", 12_030),
-    ("cuGraphNodeGetDependentNodes_v2", 12_030),
-    ("cuGraphRemoveDependencies_v2", 12_030),
-    ("cuStreamBeginCapture_v2", 10_010),
-    ("cuStreamDestroy_v2", 4_000),
-    ("cuStreamGetCaptureInfo_v2", 11_030),
-    ("cuStreamGetCaptureInfo_v3", 12_030),
-    ("cuStreamGetCtx_v2", 12_050),
-    ("cuStreamUpdateCaptureDependencies_v2", 12_030),
-    ("cuStreamWaitValue32_v2", 12_000),
-    ("cuStreamWaitValue64_v2", 12_000),
-    ("cuStreamWriteValue32_v2", 12_000),
-    ("cuStreamWriteValue64_v2", 12_000),
+    ("cuCtxCreate_v3", 11_040), ("cuCtxCreate_v4", 12_050), ("cuCtxDestroy_v2", 4_000),
+    ("cuCtxGetDevice_v2", 13_000), ("cuCtxPopCurrent", 2_000), ("cuCtxPopCurrent_v2", 4_000),
+    ("cuCtxPushCurrent", 2_000), ("cuCtxPushCurrent_v2", 4_000), ("cuCtxSynchronize_v2", 13_000),
+    ("cuDeviceGetUuid_v2", 11_040), ("cuDevicePrimaryCtxRelease_v2", 11_000),
+    ("cuDevicePrimaryCtxReset_v2", 11_000), ("cuDevicePrimaryCtxSetFlags_v2", 11_000),
+    ("cuEventDestroy_v2", 4_000), ("cuEventElapsedTime_v2", 12_080),
+    ("cuGetProcAddress_v2", 12_000), ("cuLinkAddData_v2", 6_050), ("cuLinkAddFile_v2", 6_050),
+    ("cuLinkCreate_v2", 6_050), ("cuMemAdvise_v2", 12_020), ("cuMemcpyBatchAsync_v2", 13_000),
+    ("cuStreamBatchMemOp_v2", 11_070), ("cuMemHostRegister_v2", 6_050),
+    ("cuMemPrefetchAsync_v2", 12_020), ("cuGraphAddDependencies_v2", 12_030),
+    ("cuGraphAddKernelNode_v2", 12_000), ("cuGraphAddNode_v2", 12_030),
+    ("cuGraphExecKernelNodeSetParams_v2", 12_000), ("cuGraphExecUpdate_v2", 12_000),
+    ("cuGraphGetEdges_v2", 12_030), ("cuGraphInstantiate", 10_000),
+    ("cuGraphInstantiate_v2", 11_000), ("cuGraphKernelNodeGetParams_v2", 12_000),
+    ("cuGraphKernelNodeSetParams_v2", 12_000), ("cuGraphNodeGetDependencies_v2", 12_030),
+    ("cuGraphNodeGetDependentNodes_v2", 12_030), ("cuGraphRemoveDependencies_v2", 12_030),
+    ("cuStreamBeginCapture_v2", 10_010), ("cuStreamDestroy_v2", 4_000),
+    ("cuStreamGetCaptureInfo_v2", 11_030), ("cuStreamGetCaptureInfo_v3", 12_030),
+    ("cuStreamGetCtx_v2", 12_050), ("cuStreamUpdateCaptureDependencies_v2", 12_030),
+    ("cuStreamWaitValue32_v2", 12_000), ("cuStreamWaitValue64_v2", 12_000),
+    ("cuStreamWriteValue32_v2", 12_000), ("cuStreamWriteValue64_v2", 12_000),
 ];
 
 fn exported() -> &'static HashMap<&'static str, usize> {
@@ -118,9 +93,7 @@ fn find(base: &str, version: c_int, per_thread: bool) -> Result<usize, u32> {
 
 fn look_up(symbol: Name, function: Out<*mut c_void>, version: c_int, flags: u64) -> Answer<u32> {
     let name = symbol.text()?;
-    if function.is_null() || flags & !FLAGS != 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(function.is_null() || flags & !FLAGS != 0, INVALID_VALUE)?;
     match find(&name, version, flags & PER_THREAD != 0) {
         Ok(address) => {
             function.put(address as *mut c_void)?;
@@ -136,7 +109,7 @@ fn look_up(symbol: Name, function: Out<*mut c_void>, version: c_int, flags: u64)
 api! { TABLE:
     /// Address of a function by its name without `_vN`, as of a CUDA version.
     fn cuGetProcAddress(symbol: Name, function: Out<*mut c_void>, version: c_int, flags: u64) {
-        if look_up(symbol, function, version, flags)? == FOUND { Ok(()) } else { Err(NOT_FOUND) }
+        fail_if(look_up(symbol, function, version, flags)? != FOUND, NOT_FOUND)
     }
 
     /// As [`cuGetProcAddress`]; a name that is not found is no error: the address is null then, and

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use crate::abi::{Answer, In, Out, api};
 use crate::advice::{self, CPU, Location, NOWHERE};
 use crate::context::current;
-use crate::error::{INVALID_DEVICE, INVALID_VALUE};
+use crate::error::{INVALID_DEVICE, INVALID_VALUE, fail_if};
 use crate::graph::capture;
 use crate::memory::{self, Kind};
 use crate::state::state;
@@ -20,10 +20,8 @@ const HOST_NUMA_CURRENT: u32 = 4;
 
 pub(super) fn managed(address: u64, size: usize) -> Answer {
     let found = memory::find_range(address, size as u64);
-    match found.is_some_and(|found| found.kind == Kind::Managed) && size > 0 {
-        true => Ok(()),
-        false => Err(INVALID_VALUE),
-    }
+    let managed = found.is_some_and(|found| found.kind == Kind::Managed);
+    fail_if(!managed || size == 0, INVALID_VALUE)
 }
 
 fn of_device(device: i32) -> Answer<Location> {
@@ -157,9 +155,7 @@ api! { TABLE:
     fn cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz [stream] (
         address: DevicePtr, size: usize, location: MemLocation, flags: c_uint, stream: u64,
     ) {
-        if flags != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags != 0, INVALID_VALUE)?;
         prefetch(address, size, stream, || of_location(location))
     }
 
@@ -175,9 +171,7 @@ api! { TABLE:
         data: In<u64>, sizes: In<usize>, ids: In<u32>, count: usize, address: DevicePtr,
         length: usize,
     ) {
-        if count == 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(count == 0, INVALID_VALUE)?;
         for index in 0..count {
             // SAFETY: by the contract of this function each pointer is to as many bytes as its
             // size says.

@@ -8,6 +8,7 @@ use crate::calls::wait_with_lock;
 use crate::context::{Context, bound, current};
 use crate::error::{
     HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY,
+    fail_if,
 };
 use crate::graph::{self, capture};
 use crate::memory::{self, Kind};
@@ -21,9 +22,7 @@ const REGISTER_FLAGS: c_uint = 15;
 fn allocate(out: Out<DevicePtr>, size: usize, kind: Kind) -> Answer {
     let context = current()?;
     capture::refuse_unsafe()?;
-    if out.is_null() {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(out.is_null(), INVALID_VALUE)?;
     out.put(memory::allocate(
         context.device,
         size as u64,
@@ -35,9 +34,7 @@ fn allocate(out: Out<DevicePtr>, size: usize, kind: Kind) -> Answer {
 fn allocate_host(out: Out<*mut c_void>, size: usize, flags: c_uint) -> Answer {
     let context = current()?;
     capture::refuse_unsafe()?;
-    if out.is_null() || flags & !HOST_FLAGS != 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(out.is_null() || flags & !HOST_FLAGS != 0, INVALID_VALUE)?;
     if size == 0 {
         // As driver 590.48 does.
         return out.put(std::ptr::null_mut());
@@ -79,9 +76,7 @@ api! { TABLE:
     fn cuMemAllocPitch_v2(
         address: Out<DevicePtr>, pitch: Out<usize>, width: usize, height: usize, element: c_uint,
     ) {
-        if pitch.is_null() || !matches!(element, 4 | 8 | 16) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(pitch.is_null() || !matches!(element, 4 | 8 | 16), INVALID_VALUE)?;
         let row = (width as u64).checked_next_multiple_of(PITCH_STEP).ok_or(OUT_OF_MEMORY)?;
         let size = row.checked_mul(height as u64).ok_or(OUT_OF_MEMORY)?;
         allocate(address, size as usize, Kind::Device)?;
@@ -90,9 +85,7 @@ api! { TABLE:
 
     /// Allocates memory that host and device use by the same address.
     fn cuMemAllocManaged(address: Out<DevicePtr>, size: usize, flags: c_uint) {
-        if !matches!(flags, 1 | 2) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(!matches!(flags, 1 | 2), INVALID_VALUE)?;
         allocate(address, size, Kind::Managed)
     }
 
@@ -161,9 +154,7 @@ api! { TABLE:
     /// Registers memory of the program as page-locked.
     fn cuMemHostRegister_v2(address: *mut c_void, size: usize, flags: c_uint) {
         let context = current()?;
-        if address.is_null() || flags & !REGISTER_FLAGS != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(address.is_null() || flags & !REGISTER_FLAGS != 0, INVALID_VALUE)?;
         capture::refuse_unsafe()?;
         let index = context.device.index;
         if memory::register(index, address as u64, size as u64, flags, context.handle)? {
@@ -176,9 +167,7 @@ api! { TABLE:
     /// Ends a registration once the work of the context is done.
     fn cuMemHostUnregister(address: *mut c_void) {
         let (state, context) = (state()?, bound()?);
-        if address.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(address.is_null(), INVALID_VALUE)?;
         capture::refuse_unsafe()?;
         let _waiting = wait_with_lock();
         context.drain();
@@ -202,9 +191,7 @@ api! { TABLE:
         device: Out<DevicePtr>, address: *mut c_void, flags: c_uint,
     ) {
         bound()?;
-        if flags != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags != 0, INVALID_VALUE)?;
         host_flags(address as u64)?;
         device.put(address as u64)
     }

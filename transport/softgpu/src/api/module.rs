@@ -6,7 +6,7 @@ use crate::abi::{Answer, In, Name, Out, api};
 use crate::attributes::since;
 use crate::calls::wait_with_lock;
 use crate::context::{bound, current};
-use crate::error::{FILE_NOT_FOUND, INVALID_VALUE};
+use crate::error::{FILE_NOT_FOUND, INVALID_VALUE, fail_if};
 use crate::graph::capture;
 use crate::image::{self, Part};
 use crate::jit::Logs;
@@ -16,9 +16,7 @@ use crate::types::{DevicePtr, Handle};
 
 fn load(out: Out<Handle>, parts: impl FnOnce() -> Answer<Vec<Part>>, logs: &Logs) -> Answer {
     let context = current()?;
-    if out.is_null() {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(out.is_null(), INVALID_VALUE)?;
     capture::refuse_unsafe()?;
     let linked = Linked::build(parts()?, logs)?;
     let _waiting = wait_with_lock();
@@ -117,9 +115,7 @@ api! { TABLE:
     ) {
         current()?;
         let (at, length) = Module::of(module)?.global(&name.text()?)?;
-        if address.is_null() && size.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(address.is_null() && size.is_null(), INVALID_VALUE)?;
         address.offer(at);
         size.offer(length as usize);
         Ok(())
@@ -139,13 +135,13 @@ api! { TABLE:
     /// Preferred division of cache and shared memory: without effect.
     fn cuFuncSetCacheConfig(function: Handle, config: u32) {
         self::function(function)?;
-        if config > 3 { Err(INVALID_VALUE) } else { Ok(()) }
+        fail_if(config > 3, INVALID_VALUE)
     }
 
     /// Width of the banks of shared memory: without effect.
     fn cuFuncSetSharedMemConfig(function: Handle, config: u32) {
         self::function(function)?;
-        if config > 2 { Err(INVALID_VALUE) } else { Ok(()) }
+        fail_if(config > 2, INVALID_VALUE)
     }
 
     /// Module of a function.

@@ -6,7 +6,7 @@ use crate::abi::{Answer, In, Out, api};
 use crate::attributes::{MAX_THREADS, SHARED_PER_SM, SHARED_RESERVED, WARP, multiprocessors};
 use crate::cluster;
 use crate::context::bound;
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::module::Function;
 use crate::occupancy::blocks;
 use crate::types::{BlockSizeToShared, Handle, LaunchConfig};
@@ -87,9 +87,7 @@ api! { TABLE:
         grid: Out<c_int>, block: Out<c_int>, function: Handle, shared_of: BlockSizeToShared,
         shared: usize, limit: c_int, flags: c_uint,
     ) {
-        if flags > 1 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags > 1, INVALID_VALUE)?;
         potential(grid, block, function, shared_of, shared, limit)
     }
 
@@ -98,9 +96,7 @@ api! { TABLE:
         bytes: Out<usize>, function: Handle, blocks: c_int, block: c_int,
     ) {
         let found = self::function(function)?;
-        if blocks <= 0 || block <= 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(blocks <= 0 || block <= 0, INVALID_VALUE)?;
         let share = SHARED_PER_SM / blocks as u32;
         let taken = found.entry().shared + SHARED_RESERVED;
         let most = found.tuning.dynamic_shared(found.entry());

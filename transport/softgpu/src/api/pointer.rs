@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use crate::abi::{Answer, In, api};
 use crate::context::bound;
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::memory::{self, Allocation, Kind};
 use crate::state::state;
 use crate::types::{DevicePtr, Untyped};
@@ -97,9 +97,7 @@ api! { TABLE:
     /// One attribute of an address in memory that CUDA knows.
     fn cuPointerGetAttribute(data: Untyped, id: u32, address: DevicePtr) {
         state()?;
-        if data.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(data.is_null(), INVALID_VALUE)?;
         match memory::find(address) {
             Some(found) => attribute(data, id, address, &found),
             None => reserved(data, id, address),
@@ -133,9 +131,7 @@ api! { TABLE:
     fn cuPointerSetAttribute(value: In<c_uint>, id: u32, address: DevicePtr) {
         bound()?;
         let found = memory::find(address).ok_or(INVALID_VALUE)?;
-        if id != 6 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(id != 6, INVALID_VALUE)?;
         memory::set_waits(found.base, value.get()? != 0);
         Ok(())
     }

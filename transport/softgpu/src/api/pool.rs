@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use super::graph_params;
 use crate::abi::{Answer, In, Out, api};
 use crate::command::Command;
-use crate::error::{INVALID_VALUE, NOT_SUPPORTED, OUT_OF_MEMORY};
+use crate::error::{INVALID_VALUE, NOT_SUPPORTED, OUT_OF_MEMORY, fail_if};
 use crate::graph::capture;
 use crate::graph::memory::GraphMemory;
 use crate::graph::work::{Work, captured};
@@ -25,9 +25,7 @@ const ON_DEVICE: u32 = 1;
 /// is none, the stream's outstanding frees may bring some.
 fn allocate(out: Out<DevicePtr>, size: usize, pool: &Pool, stream: Handle) -> Answer {
     let (context, stream) = resolve(stream)?;
-    if out.is_null() || size == 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(out.is_null() || size == 0, INVALID_VALUE)?;
     let device = state()?.devices.get(pool.device).ok_or(INVALID_VALUE)?;
     let mut of_graph = 0;
     let node = captured(&stream, || {
@@ -62,9 +60,7 @@ fn device_of(location: In<MemLocation>, kind: c_uint) -> Answer<&'static crate::
 /// Has allocations in streams of `device` come from a pool, which must be on it.
 fn set_current(device: &crate::device::Device, pool: Handle) -> Answer {
     let pool = Pool::of(pool)?;
-    if pool.device != device.index {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(pool.device != device.index, INVALID_VALUE)?;
     pool::set_current(device, pool);
     Ok(())
 }
@@ -82,7 +78,6 @@ api! { TABLE:
     fn cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz [stream] (
         address: Out<DevicePtr>, size: usize, pool: Handle, stream: Handle,
     ) {
-        state()?;
         allocate(address, size, Pool::of(pool)?.as_ref(), stream)
     }
 
@@ -122,9 +117,7 @@ api! { TABLE:
     /// Creates a pool on a device.
     fn cuMemPoolCreate(pool: Out<Handle>, properties: In<MemPoolProps>) {
         let (state, properties) = (state()?, properties.get()?);
-        if pool.is_null() || properties.alloc_type != PINNED {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(pool.is_null() || properties.alloc_type != PINNED, INVALID_VALUE)?;
         if properties.handle_types != 0 || properties.location.kind != ON_DEVICE {
             return Err(NOT_SUPPORTED);
         }
@@ -136,9 +129,7 @@ api! { TABLE:
     fn cuMemPoolDestroy(pool: Handle) {
         let state = state()?;
         let found = Pool::of(pool)?;
-        if found.is_default {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(found.is_default, INVALID_VALUE)?;
         // A device whose current pool this was goes back to its default.
         if let Some(device) = state.devices.get(found.device)
             && Arc::ptr_eq(&pool::current_of(device), &found)
@@ -152,13 +143,11 @@ api! { TABLE:
     /// Gives reserved memory back: none is reserved.
     fn cuMemPoolTrimTo(pool: Handle, keep: usize) {
         let _ = keep;
-        state()?;
         Pool::of(pool).map(|_| ())
     }
 
     /// An attribute of a pool.
     fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Untyped) {
-        state()?;
         let pool = Pool::of(pool)?;
         match attribute {
             1..=3 => {
@@ -174,7 +163,6 @@ api! { TABLE:
 
     /// Sets an attribute of a pool.
     fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: Untyped) {
-        state()?;
         let pool = Pool::of(pool)?;
         match attribute {
             1..=3 => {
@@ -199,9 +187,7 @@ api! { TABLE:
                 return Err(INVALID_VALUE);
             }
             let device = state.device(access.location.id)?;
-            if device.index == pool.device && access.flags != 3 {
-                return Err(INVALID_VALUE);
-            }
+            fail_if(device.index == pool.device && access.flags != 3, INVALID_VALUE)?;
             wanted.push((device.index, access.flags));
         }
         for (device, flags) in wanted {
@@ -214,9 +200,7 @@ api! { TABLE:
     fn cuMemPoolGetAccess(flags: Out<c_uint>, pool: Handle, location: In<MemLocation>) {
         let (state, location) = (state()?, location.get()?);
         let pool = Pool::of(pool)?;
-        if location.kind != ON_DEVICE {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(location.kind != ON_DEVICE, INVALID_VALUE)?;
         flags.put(pool.access(state.device(location.id)?.index))
     }
 

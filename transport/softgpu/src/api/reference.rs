@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint};
 use crate::abi::{Answer, In, Name, Out, api};
 use crate::array::{self, ready};
 use crate::context::current;
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::module::Module;
 use crate::reference::{SurfaceReference, TEXTURE_REFERENCES, TextureReference};
 use crate::types::{DevicePtr, FlatDescriptor, Handle, ResourceDesc};
@@ -56,10 +56,7 @@ api! { TABLE:
 
     /// Ends a texture reference that [`cuTexRefCreate`] has made.
     fn cuTexRefDestroy(reference: Handle) {
-        ready()?;
-        if TextureReference::of(reference)?.module != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(TextureReference::of(reference)?.module != 0, INVALID_VALUE)?;
         TEXTURE_REFERENCES.remove(reference);
         Ok(())
     }
@@ -67,18 +64,14 @@ api! { TABLE:
     /// Binds an array.
     fn cuTexRefSetArray(reference: Handle, array: Handle, flags: c_uint) {
         current()?;
-        if flags != OVERRIDE_FORMAT {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags != OVERRIDE_FORMAT, INVALID_VALUE)?;
         TextureReference::of(reference)?.set(|bound| bound.array(array))
     }
 
     /// Binds a mipmapped array.
     fn cuTexRefSetMipmappedArray(reference: Handle, array: Handle, flags: c_uint) {
         current()?;
-        if flags != OVERRIDE_FORMAT {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags != OVERRIDE_FORMAT, INVALID_VALUE)?;
         TextureReference::of(reference)?.set(|bound| bound.mipmapped(array))
     }
 
@@ -115,9 +108,7 @@ api! { TABLE:
         ready()?;
         array::channel(format)?;
         let channels = u32::try_from(channels).map_err(|_| INVALID_VALUE)?;
-        if !matches!(channels, 1 | 2 | 4) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(!matches!(channels, 1 | 2 | 4), INVALID_VALUE)?;
         // What is bound already keeps its own.
         TextureReference::of(reference)?.state().format = (format, channels);
         Ok(())
@@ -127,39 +118,31 @@ api! { TABLE:
     fn cuTexRefSetAddressMode(reference: Handle, dimension: c_int, mode: c_uint) {
         ready()?;
         let axis = axis(dimension)?;
-        if mode > 3 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(mode > 3, INVALID_VALUE)?;
         TextureReference::of(reference)?.describe(|it| it.modes[axis] = mode)
     }
 
     /// Sets whether elements are interpolated.
     fn cuTexRefSetFilterMode(reference: Handle, mode: c_uint) {
         ready()?;
-        if mode > 1 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(mode > 1, INVALID_VALUE)?;
         TextureReference::of(reference)?.describe(|it| it.filter = mode)
     }
 
     /// Sets whether levels are interpolated.
     fn cuTexRefSetMipmapFilterMode(reference: Handle, mode: c_uint) {
         ready()?;
-        if mode > 1 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(mode > 1, INVALID_VALUE)?;
         TextureReference::of(reference)?.describe(|it| it.mipmap_filter = mode)
     }
 
     /// Sets what is added to levels.
     fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) {
-        ready()?;
         TextureReference::of(reference)?.describe(|it| it.bias = bias)
     }
 
     /// Sets the least and the greatest level.
     fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) {
-        ready()?;
         TextureReference::of(reference)?.describe(|it| {
             (it.least_level, it.greatest_level) = (least, greatest);
         })
@@ -167,7 +150,6 @@ api! { TABLE:
 
     /// Sets how much is filtered at an angle: without effect.
     fn cuTexRefSetMaxAnisotropy(reference: Handle, most: c_uint) {
-        ready()?;
         TextureReference::of(reference)?.state().description.max_anisotropy = most;
         Ok(())
     }
@@ -181,13 +163,11 @@ api! { TABLE:
 
     /// Sets how integers and coordinates are taken.
     fn cuTexRefSetFlags(reference: Handle, flags: c_uint) {
-        ready()?;
         TextureReference::of(reference)?.describe(|it| it.flags = flags)
     }
 
     /// The address that is bound.
     fn cuTexRefGetAddress_v2(address: Out<DevicePtr>, reference: Handle) {
-        ready()?;
         let reference = TextureReference::of(reference)?;
         let resource = reference.state().resource;
         let memory = resource.filter(|resource| resource.kind > 1);
@@ -196,7 +176,6 @@ api! { TABLE:
 
     /// The array that is bound.
     fn cuTexRefGetArray(array: Out<Handle>, reference: Handle) {
-        ready()?;
         let reference = TextureReference::of(reference)?;
         let resource = reference.state().resource;
         let found = resource.filter(|resource| resource.kind == 0);
@@ -205,7 +184,6 @@ api! { TABLE:
 
     /// The mipmapped array that is bound.
     fn cuTexRefGetMipmappedArray(array: Out<Handle>, reference: Handle) {
-        ready()?;
         let reference = TextureReference::of(reference)?;
         let resource = reference.state().resource;
         let found = resource.filter(|resource| resource.kind == 1);
@@ -221,13 +199,11 @@ api! { TABLE:
 
     /// Whether elements are interpolated.
     fn cuTexRefGetFilterMode(mode: Out<c_uint>, reference: Handle) {
-        ready()?;
         mode.put(TextureReference::of(reference)?.state().description.filter)
     }
 
     /// The format.
     fn cuTexRefGetFormat(format: Out<c_uint>, channels: Out<c_int>, reference: Handle) {
-        ready()?;
         let (found, count) = TextureReference::of(reference)?.state().format;
         format.put(found)?;
         channels.put(count as c_int)
@@ -235,19 +211,16 @@ api! { TABLE:
 
     /// Whether levels are interpolated.
     fn cuTexRefGetMipmapFilterMode(mode: Out<c_uint>, reference: Handle) {
-        ready()?;
         mode.put(TextureReference::of(reference)?.state().description.mipmap_filter)
     }
 
     /// What is added to levels.
     fn cuTexRefGetMipmapLevelBias(bias: Out<f32>, reference: Handle) {
-        ready()?;
         bias.put(TextureReference::of(reference)?.state().description.bias)
     }
 
     /// The least and the greatest level.
     fn cuTexRefGetMipmapLevelClamp(least: Out<f32>, greatest: Out<f32>, reference: Handle) {
-        ready()?;
         let description = TextureReference::of(reference)?.state().description;
         least.put(description.least_level)?;
         greatest.put(description.greatest_level)
@@ -255,13 +228,11 @@ api! { TABLE:
 
     /// How much is filtered at an angle.
     fn cuTexRefGetMaxAnisotropy(most: Out<c_int>, reference: Handle) {
-        ready()?;
         most.put(TextureReference::of(reference)?.state().description.max_anisotropy as c_int)
     }
 
     /// The colour of the border.
     fn cuTexRefGetBorderColor(colour: Out<f32>, reference: Handle) {
-        ready()?;
         let border = TextureReference::of(reference)?.state().description.border;
         for (at, part) in border.into_iter().enumerate() {
             colour.put_at(at, part)?;
@@ -271,22 +242,18 @@ api! { TABLE:
 
     /// How integers and coordinates are taken.
     fn cuTexRefGetFlags(flags: Out<c_uint>, reference: Handle) {
-        ready()?;
         flags.put(TextureReference::of(reference)?.state().description.flags)
     }
 
     /// Binds an array to a surface.
     fn cuSurfRefSetArray(reference: Handle, array: Handle, flags: c_uint) {
         current()?;
-        if flags != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags != 0, INVALID_VALUE)?;
         SurfaceReference::of(reference)?.set(array)
     }
 
     /// The array of a surface.
     fn cuSurfRefGetArray(array: Out<Handle>, reference: Handle) {
-        ready()?;
         array.put(SurfaceReference::of(reference)?.array()?)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::abi::{Answer, Out, api};
 use crate::command::{Command, MemOp, UserData, WaitValue};
 use crate::context::{Context, bound, current};
-use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY, fail_if};
 use crate::event::Event;
 use crate::graph::capture;
 use crate::graph::work::{Host, Work, captured};
@@ -16,14 +16,11 @@ use crate::types::{Device, DevicePtr, Handle, HostFn, StreamCallback};
 
 /// Stream priorities; greater is a lower number. They have no effect here.
 pub(crate) const LEAST_PRIORITY: c_int = 0;
-/// See [`LEAST_PRIORITY`].
 pub(crate) const GREATEST_PRIORITY: c_int = -5;
 
 fn create(out: Out<Handle>, flags: c_uint, priority: c_int) -> Answer {
     let context = current()?;
-    if out.is_null() || flags & !NON_BLOCKING != 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(out.is_null() || flags & !NON_BLOCKING != 0, INVALID_VALUE)?;
     // CUDA takes priorities out of range for the nearest one in it.
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
     out.put(Stream::create(&context, flags, priority))
@@ -50,9 +47,7 @@ fn word(address: DevicePtr, wide: bool) -> Answer<DevicePtr> {
 
 /// A wait for a word.
 pub(super) fn wait(address: DevicePtr, value: u64, flags: u32, wide: bool) -> Answer<MemOp> {
-    if flags & !WAIT_FLAGS != 0 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(flags & !WAIT_FLAGS != 0, INVALID_VALUE)?;
     Ok(MemOp::Wait(WaitValue {
         address: word(address, wide)?,
         value,
@@ -63,9 +58,7 @@ pub(super) fn wait(address: DevicePtr, value: u64, flags: u32, wide: bool) -> An
 
 /// A store to a word; the only flag says that nothing before it has to be flushed.
 pub(super) fn write(address: DevicePtr, value: u64, flags: u32, wide: bool) -> Answer<MemOp> {
-    if flags > 1 {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(flags > 1, INVALID_VALUE)?;
     let address = word(address, wide)?;
     Ok(MemOp::Write {
         address,
@@ -118,7 +111,7 @@ api! { TABLE:
         capture::refuse(&stream)?;
         capture::refuse_implicit(&stream)?;
         capture::refuse_unsafe()?;
-        if stream.is_idle(&context) { Ok(()) } else { Err(NOT_READY) }
+        fail_if(!stream.is_idle(&context), NOT_READY)
     }
 
     /// Lets a stream wait for the latest record of an event.
@@ -128,9 +121,7 @@ api! { TABLE:
         let (context, stream) = resolve(stream)?;
         let handle = event;
         let event = Event::of(event)?;
-        if flags > 1 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags > 1, INVALID_VALUE)?;
         if flags == 1 && captured(&stream, || Ok(Work::WaitEvent(handle, Arc::clone(&event))))? {
             return Ok(());
         }
@@ -218,7 +209,7 @@ api! { TABLE:
         let (_, stream) = resolve(stream)?;
         capture::refuse(&stream)?;
         let managed = memory::find(address).is_some_and(|found| found.kind == memory::Kind::Managed);
-        if managed && matches!(flags, 1 | 2 | 4) { Ok(()) } else { Err(INVALID_VALUE) }
+        fail_if(!managed || !matches!(flags, 1 | 2 | 4), INVALID_VALUE)
     }
 
     /// Lets a stream wait until a word has a value.

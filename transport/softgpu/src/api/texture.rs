@@ -1,11 +1,18 @@
 //! Texture and surface objects.
 
-use crate::abi::{In, Out, api};
+use std::sync::Arc;
+
+use crate::abi::{Answer, In, Out, api};
 use crate::array::ready;
 use crate::context::current;
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
 use crate::texture::{SURFACES, SurfaceObject, TEXTURES, TextureObject};
 use crate::types::{Handle, ResourceDesc, TextureDesc, ViewDesc};
+
+fn known(texture: Handle) -> Answer<Arc<TextureObject>> {
+    ready()?;
+    TEXTURES.get(texture).ok_or(INVALID_VALUE)
+}
 
 api! { TABLE:
     /// Makes a texture object.
@@ -14,9 +21,7 @@ api! { TABLE:
         view: In<ViewDesc>,
     ) {
         let context = current()?;
-        if texture.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(texture.is_null(), INVALID_VALUE)?;
         let view = if view.is_null() { None } else { Some(view.get()?) };
         let made = TextureObject::create(&context, resource.get()?, description.get()?, view)?;
         texture.put(made)
@@ -30,29 +35,23 @@ api! { TABLE:
 
     /// What a texture object reads.
     fn cuTexObjectGetResourceDesc(resource: Out<ResourceDesc>, texture: Handle) {
-        ready()?;
-        resource.put(TEXTURES.get(texture).ok_or(INVALID_VALUE)?.resource)
+        resource.put(known(texture)?.resource)
     }
 
     /// How a texture object reads.
     fn cuTexObjectGetTextureDesc(description: Out<TextureDesc>, texture: Handle) {
-        ready()?;
-        description.put(TEXTURES.get(texture).ok_or(INVALID_VALUE)?.description)
+        description.put(known(texture)?.description)
     }
 
     /// Which part a texture object reads.
     fn cuTexObjectGetResourceViewDesc(view: Out<ViewDesc>, texture: Handle) {
-        ready()?;
-        let found = TEXTURES.get(texture).ok_or(INVALID_VALUE)?;
-        view.put(found.view.ok_or(INVALID_VALUE)?)
+        view.put(known(texture)?.view.ok_or(INVALID_VALUE)?)
     }
 
     /// Makes a surface object.
     fn cuSurfObjectCreate(surface: Out<Handle>, resource: In<ResourceDesc>) {
         let context = current()?;
-        if surface.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(surface.is_null(), INVALID_VALUE)?;
         surface.put(SurfaceObject::create(&context, resource.get()?)?)
     }
 

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use crate::abi::{Answer, In, Out, api};
 use crate::context::current;
-use crate::error::{INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED, UNKNOWN};
+use crate::error::{INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED, UNKNOWN, fail_if};
 use crate::pages;
 use crate::state::state;
 use crate::types::{DevicePtr, Handle, MemAccess, MemAllocationProp, MemLocation};
@@ -18,9 +18,7 @@ const FILE_DESCRIPTOR: u32 = 1;
 
 /// The device that memory with these properties is on.
 fn device_of(prop: &MemAllocationProp) -> Answer<&'static crate::device::Device> {
-    if prop.kind != PINNED {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(prop.kind != PINNED, INVALID_VALUE)?;
     match prop.location.kind {
         ON_DEVICE => {}
         0 => return Err(INVALID_VALUE),
@@ -43,9 +41,7 @@ api! { TABLE:
         flags: c_ulonglong,
     ) {
         state()?;
-        if address.is_null() || flags != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(address.is_null() || flags != 0, INVALID_VALUE)?;
         address.put(virtual_memory::reserve(size as u64, alignment as u64, wanted)?)
     }
 
@@ -61,9 +57,7 @@ api! { TABLE:
     ) {
         state()?;
         let prop = prop.get()?;
-        if handle.is_null() || flags != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(handle.is_null() || flags != 0, INVALID_VALUE)?;
         handle.put(virtual_memory::create(device_of(&prop)?, size as u64, prop)?)
     }
 
@@ -76,9 +70,7 @@ api! { TABLE:
     /// Maps physical memory at reserved addresses.
     fn cuMemMap(address: DevicePtr, size: usize, offset: usize, handle: Handle, flags: c_ulonglong) {
         state()?;
-        if offset != 0 || flags != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(offset != 0 || flags != 0, INVALID_VALUE)?;
         virtual_memory::map(address, size as u64, handle)
     }
 
@@ -95,15 +87,11 @@ api! { TABLE:
     /// Says who may use mapped memory.
     fn cuMemSetAccess(address: DevicePtr, size: usize, accesses: In<MemAccess>, count: usize) {
         let state = state()?;
-        if count == 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(count == 0, INVALID_VALUE)?;
         let mut devices = Vec::new();
         for index in 0..count {
             let access = accesses.at(index)?;
-            if access.location.kind != ON_DEVICE {
-                return Err(NOT_SUPPORTED);
-            }
+            fail_if(access.location.kind != ON_DEVICE, NOT_SUPPORTED)?;
             let device = state.device(access.location.id).map_err(|_| INVALID_DEVICE)?;
             devices.push((device.index, Access::from_flags(access.flags)?));
         }
@@ -114,9 +102,7 @@ api! { TABLE:
     /// Who may use mapped memory.
     fn cuMemGetAccess(flags: Out<c_ulonglong>, location: In<MemLocation>, address: DevicePtr) {
         let (state, location) = (state()?, location.get()?);
-        if location.kind != ON_DEVICE {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(location.kind != ON_DEVICE, INVALID_VALUE)?;
         let device = state.device(location.id).map_err(|_| INVALID_DEVICE)?;
         flags.put(virtual_memory::access(address, device.index)? as c_ulonglong)
     }
@@ -126,9 +112,7 @@ api! { TABLE:
         granularity: Out<usize>, prop: In<MemAllocationProp>, option: c_uint,
     ) {
         device_of(&prop.get()?)?;
-        if option > 1 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(option > 1, INVALID_VALUE)?;
         granularity.put(GRANULARITY as usize)
     }
 
@@ -141,9 +125,7 @@ api! { TABLE:
     /// The handle of what is mapped at an address.
     fn cuMemRetainAllocationHandle(handle: Out<Handle>, address: *mut c_void) {
         state()?;
-        if handle.is_null() {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(handle.is_null(), INVALID_VALUE)?;
         handle.put(virtual_memory::retain(address as u64)?)
     }
 
@@ -152,25 +134,17 @@ api! { TABLE:
         shareable: Out<c_int>, handle: Handle, kind: c_uint, flags: c_ulonglong,
     ) {
         state()?;
-        if shareable.is_null() || flags != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(shareable.is_null() || flags != 0, INVALID_VALUE)?;
         let physical = virtual_memory::of(handle)?;
-        if kind != FILE_DESCRIPTOR || physical.prop.handle_types & kind == 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(kind != FILE_DESCRIPTOR || physical.prop.handle_types & kind == 0, INVALID_VALUE)?;
         shareable.put(physical.descriptor()?)
     }
 
     /// The memory of a file descriptor, which is in the place of the pointer and stays the program's.
     fn cuMemImportFromShareableHandle(handle: Out<Handle>, shareable: *mut c_void, kind: c_uint) {
         let state = state()?;
-        if handle.is_null() {
-            return Err(INVALID_VALUE);
-        }
-        if kind != FILE_DESCRIPTOR {
-            return Err(NOT_SUPPORTED);
-        }
+        fail_if(handle.is_null(), INVALID_VALUE)?;
+        fail_if(kind != FILE_DESCRIPTOR, NOT_SUPPORTED)?;
         let received = pages::received(shareable as usize as c_int);
         let (fd, size, index) = received.map_err(|_| UNKNOWN)?;
         let device = state.devices.get(index).ok_or(INVALID_VALUE)?;

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, ThreadId};
 
 use super::Graph;
@@ -16,16 +16,16 @@ use crate::error::{
     CAPTURED_EVENT, ILLEGAL_STATE, INVALID_VALUE, STREAM_CAPTURE_IMPLICIT,
     STREAM_CAPTURE_INVALIDATED, STREAM_CAPTURE_ISOLATION, STREAM_CAPTURE_MERGE,
     STREAM_CAPTURE_UNJOINED, STREAM_CAPTURE_UNMATCHED, STREAM_CAPTURE_UNSUPPORTED,
-    STREAM_CAPTURE_WRONG_THREAD,
+    STREAM_CAPTURE_WRONG_THREAD, fail_if,
 };
 use crate::event::Event;
 use crate::stream::Stream;
+use crate::sync::lock;
 use crate::types::EdgeData;
 
 /// `CU_STREAM_CAPTURE_MODE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
 const GLOBAL: u32 = 0;
 const THREAD_LOCAL: u32 = 1;
-/// See [`GLOBAL`].
 pub(crate) const RELAXED: u32 = 2;
 
 /// What new work waits for.
@@ -72,15 +72,11 @@ thread_local! {
 }
 
 fn active() -> MutexGuard<'static, Vec<Arc<Capture>>> {
-    ACTIVE.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&ACTIVE)
 }
 
 fn none() -> bool {
     COUNT.load(Ordering::SeqCst) == 0
-}
-
-fn lock<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
-    place.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// `cuThreadExchangeStreamCaptureMode`.
@@ -94,10 +90,10 @@ pub(crate) fn exchange_mode(wanted: u32) -> Answer<u32> {
 impl Capture {
     /// Whether more can be captured.
     pub(crate) fn check(&self) -> Answer {
-        match self.invalid.load(Ordering::SeqCst) {
-            true => Err(STREAM_CAPTURE_INVALIDATED),
-            false => Ok(()),
-        }
+        fail_if(
+            self.invalid.load(Ordering::SeqCst),
+            STREAM_CAPTURE_INVALIDATED,
+        )
     }
 
     /// Nothing comes of it any more.
@@ -135,9 +131,10 @@ pub(crate) fn set_dependencies(stream: &Stream, given: Dependencies, add: bool) 
     capture.check()?;
     let nodes = capture.graph.nodes();
     let known = |handle: u64| nodes.iter().any(|node| node.handle == handle);
-    if !given.iter().all(|(handle, _)| known(*handle)) {
-        return Err(INVALID_VALUE);
-    }
+    fail_if(
+        !given.iter().all(|(handle, _)| known(*handle)),
+        INVALID_VALUE,
+    )?;
     if let Some(member) = lock(&stream.member).as_mut() {
         if !add {
             let mut gone = std::mem::take(&mut member.after);
@@ -179,15 +176,9 @@ pub(crate) fn begin(
     into: Option<(Arc<Graph>, Dependencies)>,
 ) -> Answer {
     static IDS: AtomicU64 = AtomicU64::new(1);
-    if mode > RELAXED {
-        return Err(INVALID_VALUE);
-    }
-    if stream.is_legacy {
-        return Err(STREAM_CAPTURE_UNSUPPORTED);
-    }
-    if of(stream).is_some() {
-        return Err(ILLEGAL_STATE);
-    }
+    fail_if(mode > RELAXED, INVALID_VALUE)?;
+    fail_if(stream.is_legacy, STREAM_CAPTURE_UNSUPPORTED)?;
+    fail_if(of(stream).is_some(), ILLEGAL_STATE)?;
     let borrowed = into.is_some();
     let (graph, after) = into.unwrap_or_else(|| (Graph::create(false), Vec::new()));
     let capture = Arc::new(Capture {
@@ -320,10 +311,10 @@ pub(crate) fn refuse_legacy(stream: &Stream) -> Answer {
     let blocks = |capture: &Arc<Capture>| {
         capture.context == stream.context && capture.blocking.load(Ordering::SeqCst)
     };
-    match stream.is_legacy && !none() && active().iter().any(blocks) {
-        true => Err(STREAM_CAPTURE_IMPLICIT),
-        false => Ok(()),
-    }
+    fail_if(
+        stream.is_legacy && !none() && active().iter().any(blocks),
+        STREAM_CAPTURE_IMPLICIT,
+    )
 }
 
 /// A call that waits for a whole context.

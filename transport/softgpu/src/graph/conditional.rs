@@ -1,18 +1,17 @@
 //! Conditional nodes: graphs that run if, while, or as a value says that kernels set.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::Graph;
 use crate::abi::Answer;
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, fail_if};
+use crate::sync::lock;
 
 /// `CU_GRAPH_COND_TYPE_*`.
 pub(crate) const IF: u32 = 0;
-/// See [`IF`].
 pub(crate) const WHILE: u32 = 1;
-/// See [`IF`].
 pub(crate) const SWITCH: u32 = 2;
 
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`.
@@ -38,12 +37,7 @@ pub(crate) struct Conditional {
     pub(crate) handles: Box<[u64]>,
 }
 
-static VALUES: Mutex<Option<HashMap<u64, Arc<Value>>>> = Mutex::new(None);
-
-fn with_values<T>(act: impl FnOnce(&mut HashMap<u64, Arc<Value>>) -> T) -> T {
-    let mut values = VALUES.lock().unwrap_or_else(PoisonError::into_inner);
-    act(values.get_or_insert_default())
-}
+static VALUES: Mutex<BTreeMap<u64, Arc<Value>>> = Mutex::new(BTreeMap::new());
 
 impl Value {
     /// A new value for nodes of `graph`; its handle.
@@ -52,9 +46,7 @@ impl Value {
     /// `CUDA_ERROR_INVALID_VALUE` for flags that do not exist.
     pub(crate) fn create(graph: &Graph, default: u32, flags: u32) -> Answer<u64> {
         static HANDLES: AtomicU64 = AtomicU64::new(1);
-        if flags & !ASSIGN_DEFAULT != 0 {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(flags & !ASSIGN_DEFAULT != 0, INVALID_VALUE)?;
         let value = Self {
             graph: graph.handle,
             value: AtomicU32::new(0),
@@ -62,7 +54,7 @@ impl Value {
             used: AtomicU32::new(0),
         };
         let handle = HANDLES.fetch_add(1, Ordering::Relaxed);
-        with_values(|values| values.insert(handle, Arc::new(value)));
+        lock(&VALUES).insert(handle, Arc::new(value));
         Ok(handle)
     }
 
@@ -81,7 +73,7 @@ impl Value {
 
 /// `cudaGraphSetConditional` of a kernel; a handle that does not exist changes nothing.
 pub(crate) fn set(handle: u64, value: u32) {
-    if let Some(own) = with_values(|values| values.get(&handle).cloned()) {
+    if let Some(own) = lock(&VALUES).get(&handle).cloned() {
         own.value.store(value, Ordering::SeqCst);
     }
 }
@@ -93,7 +85,7 @@ impl Conditional {
     /// `CUDA_ERROR_INVALID_VALUE` for a handle of another graph or one that another node has, and for
     /// a number of bodies that the kind does not take (if: 1 or 2, while: 1, switch: any).
     pub(crate) fn create(graph: &Graph, handle: u64, kind: u32, count: u32) -> Answer<Self> {
-        let value = with_values(|values| values.get(&handle).cloned()).ok_or(INVALID_VALUE)?;
+        let value = lock(&VALUES).get(&handle).cloned().ok_or(INVALID_VALUE)?;
         let fits = match kind {
             IF => matches!(count, 1 | 2),
             WHILE => count == 1,

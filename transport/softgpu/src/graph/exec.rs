@@ -2,7 +2,7 @@
 //! which they may run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::conditional::{self, Conditional};
 use super::memory::GraphMemory;
@@ -17,6 +17,7 @@ use crate::health::Health;
 use crate::progress::Progress;
 use crate::registry::{Registry, mint};
 use crate::stream::{Stream, resolve};
+use crate::sync::lock;
 
 const KIND: u8 = 12;
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`, `_UPLOAD`, `_DEVICE_LAUNCH` and
@@ -164,7 +165,7 @@ impl Exec {
 
     /// The live one of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
-        EXECS.get(handle).ok_or(INVALID_HANDLE)
+        EXECS.find(handle)
     }
 
     /// Ends the handle; launches under way end by themselves.
@@ -172,18 +173,14 @@ impl Exec {
         EXECS.remove(handle).map(|_| ()).ok_or(INVALID_HANDLE)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Arc<Vec<Step>>> {
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Its steps as of now.
     pub(crate) fn steps(&self) -> Arc<Vec<Step>> {
-        Arc::clone(&self.lock())
+        Arc::clone(&lock(&self.steps))
     }
 
     /// Replaces all steps; launches under way keep theirs.
     pub(super) fn set_steps(&self, steps: Vec<Step>) {
-        *self.lock() = Arc::new(steps);
+        *lock(&self.steps) = Arc::new(steps);
     }
 
     /// Changes the step of a node.
@@ -191,7 +188,7 @@ impl Exec {
     /// # Errors
     /// `CUDA_ERROR_INVALID_VALUE` if there is none, and what `change` says.
     pub(crate) fn change(&self, node: u64, change: impl FnOnce(&mut Step) -> Answer) -> Answer {
-        let mut own = self.lock();
+        let mut own = lock(&self.steps);
         let mut steps = Vec::clone(&own);
         change(find(&mut steps, node).ok_or(INVALID_VALUE)?)?;
         *own = Arc::new(steps);

@@ -1,15 +1,16 @@
 //! Memory that nodes allocate: its address is known from when the node is added, and its bytes are
 //! kept as long as a graph, or what was instantiated from it, has the node.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::abi::Answer;
 use crate::device::Device;
 use crate::error::INVALID_VALUE;
 use crate::memory::{self, Kind};
 use crate::state::shared;
+use crate::sync::lock;
 
 /// One allocation of a graph.
 pub(crate) struct GraphMemory {
@@ -24,12 +25,7 @@ pub(crate) struct GraphMemory {
     owed: AtomicBool,
 }
 
-static ALL: Mutex<Option<HashMap<u64, Weak<GraphMemory>>>> = Mutex::new(None);
-
-fn with_all<T>(act: impl FnOnce(&mut HashMap<u64, Weak<GraphMemory>>) -> T) -> T {
-    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-    act(all.get_or_insert_default())
-}
+static ALL: Mutex<BTreeMap<u64, Weak<GraphMemory>>> = Mutex::new(BTreeMap::new());
 
 impl GraphMemory {
     /// Takes memory for a node.
@@ -43,13 +39,13 @@ impl GraphMemory {
             live: AtomicBool::new(false),
             owed: AtomicBool::new(false),
         });
-        with_all(|all| all.insert(address, Arc::downgrade(&own)));
+        lock(&ALL).insert(address, Arc::downgrade(&own));
         Ok(own)
     }
 
     /// What a node allocated at `address`, if its graph is still there.
     pub(crate) fn of(address: u64) -> Option<Arc<Self>> {
-        with_all(|all| all.get(&address).and_then(Weak::upgrade))
+        lock(&ALL).get(&address).and_then(Weak::upgrade)
     }
 
     /// Whether the program, or a later launch, has it to free.
@@ -72,14 +68,12 @@ impl Drop for GraphMemory {
     fn drop(&mut self) {
         // The address may be another's by now: the memory went with its context.
         let (address, own) = (self.address, std::ptr::from_ref::<Self>(self));
-        with_all(|all| {
-            if all
-                .get(&address)
-                .is_some_and(|one| std::ptr::eq(one.as_ptr(), own))
-            {
-                all.remove(&address);
-            }
-        });
+        let mut all = lock(&ALL);
+        let is_own = |one: &Weak<Self>| std::ptr::eq(one.as_ptr(), own);
+        if all.get(&address).is_some_and(is_own) {
+            all.remove(&address);
+        }
+        drop(all);
         // Else the program still has to free it.
         if !self.live.load(Ordering::SeqCst)
             && let Some(state) = shared()

@@ -11,11 +11,12 @@ pub(crate) mod work;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::abi::Answer;
-use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED};
+use crate::error::{INVALID_VALUE, NOT_SUPPORTED, fail_if};
 use crate::registry::{Registry, mint};
+use crate::sync::lock;
 use crate::types::EdgeData;
 use user::Held;
 use work::Work;
@@ -77,17 +78,17 @@ fn is_known(data: EdgeData) -> bool {
 impl Node {
     /// The live node of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
-        NODES.get(handle).ok_or(INVALID_HANDLE)
+        NODES.find(handle)
     }
 
     /// What it does.
     pub(crate) fn work(&self) -> Work {
-        self.lock().clone()
+        lock(&self.work).clone()
     }
 
     /// Has it do something else of the same kind.
     pub(crate) fn set_work(&self, work: Work) -> Answer {
-        let mut own = self.lock();
+        let mut own = lock(&self.work);
         let fits = own.kind() == work.kind();
         let gone = if fits {
             std::mem::replace(&mut *own, work)
@@ -97,21 +98,18 @@ impl Node {
         drop(own);
         // A graph within a node ends with what the node does.
         gone.inner().iter().for_each(|graph| graph.destroy());
-        if fits { Ok(()) } else { Err(INVALID_VALUE) }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Work> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+        fail_if(!fits, INVALID_VALUE)
     }
 
     /// Takes it out of its graph, with its edges.
     pub(crate) fn destroy(&self) -> Answer {
         let graph = Graph::of(self.graph)?;
         // Memory of a graph is laid out by these nodes.
-        if matches!(*self.lock(), Work::MemAlloc(_) | Work::MemFree(_)) {
-            return Err(NOT_SUPPORTED);
-        }
-        let mut parts = graph.lock();
+        fail_if(
+            matches!(*lock(&self.work), Work::MemAlloc(_) | Work::MemFree(_)),
+            NOT_SUPPORTED,
+        )?;
+        let mut parts = lock(&graph.parts);
         parts.nodes.retain(|node| node.handle != self.handle);
         let touches = |edge: &Edge| edge.from == self.handle || edge.to == self.handle;
         parts.edges.retain(|edge| !touches(edge));
@@ -145,7 +143,7 @@ impl Graph {
 
     /// The live graph of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
-        GRAPHS.get(handle).ok_or(INVALID_HANDLE)
+        GRAPHS.find(handle)
     }
 
     /// Whether it belongs to a node.
@@ -170,16 +168,10 @@ impl Graph {
     /// `CUDA_ERROR_INVALID_VALUE` if it belongs to a node, or `parent` is within it;
     /// `CUDA_ERROR_NOT_SUPPORTED` if there are conditional nodes.
     pub(crate) fn move_into(&self, parent: &Self) -> Answer {
-        if self.inner || self.contains(parent.handle) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(self.inner || self.contains(parent.handle), INVALID_VALUE)?;
         let conditional = |node: &Arc<Node>| matches!(node.work(), Work::Conditional(_));
-        if self.nodes().iter().any(conditional) {
-            return Err(NOT_SUPPORTED);
-        }
-        if self.moved.swap(true, Ordering::Relaxed) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(self.nodes().iter().any(conditional), NOT_SUPPORTED)?;
+        fail_if(self.moved.swap(true, Ordering::Relaxed), INVALID_VALUE)?;
         self.held.share(&parent.held);
         Ok(())
     }
@@ -187,15 +179,11 @@ impl Graph {
     /// Ends the graph and its nodes. What was instantiated from it stays.
     pub(crate) fn destroy(&self) {
         GRAPHS.remove(self.handle);
-        let parts = std::mem::take(&mut *self.lock());
+        let parts = std::mem::take(&mut *lock(&self.parts));
         for node in &parts.nodes {
             node.end();
         }
         self.held.release_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Parts> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a node may run after these.
@@ -203,7 +191,7 @@ impl Graph {
     /// # Errors
     /// As [`Graph::add`].
     pub(crate) fn check(&self, after: &[(u64, EdgeData)]) -> Answer {
-        self.lock().check(after)
+        lock(&self.parts).check(after)
     }
 
     /// Adds a node that runs after others.
@@ -211,7 +199,7 @@ impl Graph {
     /// # Errors
     /// `CUDA_ERROR_INVALID_VALUE` if one of them is not of this graph, or named twice.
     pub(crate) fn add(&self, after: &[(u64, EdgeData)], work: Work) -> Answer<Arc<Node>> {
-        let mut parts = self.lock();
+        let mut parts = lock(&self.parts);
         parts.check(after)?;
         let node = self.make(&mut parts, None, work);
         parts.edges.extend(after.iter().map(|(from, data)| Edge {
@@ -240,15 +228,13 @@ impl Graph {
     /// `CUDA_ERROR_INVALID_VALUE` for nodes of other graphs, a node after itself, and an edge that
     /// is there.
     pub(crate) fn add_edges(&self, edges: &[Edge]) -> Answer {
-        let mut parts = self.lock();
+        let mut parts = lock(&self.parts);
         for (at, edge) in edges.iter().enumerate() {
             let ends = [edge.from, edge.to];
             let known = ends.iter().all(|end| parts.has(*end)) && edge.from != edge.to;
             let same = |other: &Edge| (other.from, other.to) == (edge.from, edge.to);
             let twice = parts.edges.iter().chain(&edges[..at]).any(same);
-            if !known || twice || !is_known(edge.data) {
-                return Err(INVALID_VALUE);
-            }
+            fail_if(!known || twice || !is_known(edge.data), INVALID_VALUE)?;
         }
         parts.edges.extend_from_slice(edges);
         Ok(())
@@ -259,14 +245,12 @@ impl Graph {
     /// # Errors
     /// `CUDA_ERROR_INVALID_VALUE` if one is not there.
     pub(crate) fn remove_edges(&self, edges: &[Edge]) -> Answer {
-        let mut parts = self.lock();
+        let mut parts = lock(&self.parts);
         let same = |one: &Edge, other: &Edge| {
             (one.from, one.to, one.data) == (other.from, other.to, other.data)
         };
         let there = |edge: &Edge| parts.edges.iter().any(|other| same(edge, other));
-        if !edges.iter().all(there) {
-            return Err(INVALID_VALUE);
-        }
+        fail_if(!edges.iter().all(there), INVALID_VALUE)?;
         parts
             .edges
             .retain(|edge| !edges.iter().any(|gone| same(edge, gone)));
@@ -275,17 +259,17 @@ impl Graph {
 
     /// All edges.
     pub(crate) fn edges(&self) -> Vec<Edge> {
-        self.lock().edges.clone()
+        lock(&self.parts).edges.clone()
     }
 
     /// All nodes, in the order in which they were added.
     pub(crate) fn nodes(&self) -> Vec<Arc<Node>> {
-        self.lock().nodes.clone()
+        lock(&self.parts).nodes.clone()
     }
 
     /// Nodes that wait for no other.
     pub(crate) fn roots(&self) -> Vec<Arc<Node>> {
-        let parts = self.lock();
+        let parts = lock(&self.parts);
         let follows = |node: &Node| parts.edges.iter().any(|edge| edge.to == node.handle);
         let roots = parts.nodes.iter().filter(|node| !follows(node));
         roots.cloned().collect()
@@ -293,7 +277,7 @@ impl Graph {
 
     /// Handles of nodes that no other waits for.
     pub(crate) fn leaves(&self) -> Vec<u64> {
-        let parts = self.lock();
+        let parts = lock(&self.parts);
         let is_waited_for = |node: &Node| parts.edges.iter().any(|edge| edge.from == node.handle);
         let leaves = parts.nodes.iter().filter(|node| !is_waited_for(node));
         leaves.map(|node| node.handle).collect()
@@ -305,7 +289,7 @@ impl Graph {
     /// # Errors
     /// `CUDA_ERROR_INVALID_VALUE` if nodes wait for each other.
     pub(crate) fn order(&self) -> Answer<Vec<(Arc<Node>, Vec<usize>)>> {
-        let parts = self.lock();
+        let parts = lock(&self.parts);
         let place: HashMap<u64, usize> = parts
             .nodes
             .iter()
@@ -351,9 +335,9 @@ impl Graph {
     /// `CUDA_ERROR_NOT_SUPPORTED` if there are nodes of memory or conditional ones, as documented
     /// of cuGraphClone.
     pub(crate) fn duplicate(&self, inner: bool) -> Answer<Arc<Self>> {
-        let parts = self.lock();
+        let parts = lock(&self.parts);
         let copy = Self::create(inner);
-        let mut own = copy.lock();
+        let mut own = lock(&copy.parts);
         let mut new = HashMap::new();
         for node in &parts.nodes {
             let work = match node.work().duplicate() {
@@ -385,7 +369,7 @@ impl Graph {
 
     /// In a clone: what was made from `original`.
     pub(crate) fn clone_of(&self, original: u64) -> Answer<u64> {
-        let parts = self.lock();
+        let parts = lock(&self.parts);
         let found = parts
             .nodes
             .iter()
@@ -402,9 +386,7 @@ impl Parts {
     fn check(&self, after: &[(u64, EdgeData)]) -> Answer {
         for (at, (node, data)) in after.iter().enumerate() {
             let twice = after[..at].iter().any(|(other, _)| other == node);
-            if !self.has(*node) || twice || !is_known(*data) {
-                return Err(INVALID_VALUE);
-            }
+            fail_if(!self.has(*node) || twice || !is_known(*data), INVALID_VALUE)?;
         }
         Ok(())
     }

@@ -1,12 +1,13 @@
 //! User objects: memory of the program that lives as long as the graphs that hold it.
 #![allow(unsafe_code)]
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::abi::Answer;
 use crate::command::UserData;
-use crate::error::{INVALID_HANDLE, INVALID_VALUE};
+use crate::error::INVALID_VALUE;
 use crate::registry::{Registry, mint};
+use crate::sync::lock;
 
 const KIND: u8 = 17;
 
@@ -38,12 +39,12 @@ impl UserObject {
 
     /// The live object of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
-        OBJECTS.get(handle).ok_or(INVALID_HANDLE)
+        OBJECTS.find(handle)
     }
 
     /// Adds references.
     pub(crate) fn retain(&self, count: u32) {
-        *self.count.lock().unwrap_or_else(PoisonError::into_inner) += u64::from(count);
+        *lock(&self.count) += u64::from(count);
     }
 
     /// Takes references away; with the last one goes the object, and the program's function is called.
@@ -51,7 +52,7 @@ impl UserObject {
     /// # Errors
     /// `CUDA_ERROR_INVALID_VALUE` if there are fewer.
     pub(crate) fn release(&self, count: u32) -> Answer {
-        let mut own = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = lock(&self.count);
         *own = own.checked_sub(count.into()).ok_or(INVALID_VALUE)?;
         let gone = *own == 0;
         drop(own);
@@ -68,13 +69,9 @@ impl UserObject {
 pub(crate) struct Held(Mutex<Vec<(Arc<UserObject>, u32)>>);
 
 impl Held {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Arc<UserObject>, u32)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes note of references that were added, or moved here from the program.
     pub(crate) fn add(&self, object: &Arc<UserObject>, count: u32) {
-        let mut own = self.lock();
+        let mut own = lock(&self.0);
         match own.iter_mut().find(|(other, _)| Arc::ptr_eq(other, object)) {
             Some((_, held)) => *held += count,
             None => own.push((Arc::clone(object), count)),
@@ -87,7 +84,7 @@ impl Held {
     /// `CUDA_ERROR_INVALID_VALUE` if it holds fewer.
     pub(crate) fn release(&self, object: &Arc<UserObject>, count: u32) -> Answer {
         {
-            let mut own = self.lock();
+            let mut own = lock(&self.0);
             let held = own
                 .iter_mut()
                 .find(|(other, _)| Arc::ptr_eq(other, object))
@@ -100,7 +97,7 @@ impl Held {
 
     /// Has `other` hold the same, with references of its own.
     pub(crate) fn share(&self, other: &Self) {
-        for (object, count) in self.lock().iter() {
+        for (object, count) in lock(&self.0).iter() {
             object.retain(*count);
             other.add(object, *count);
         }
@@ -108,7 +105,7 @@ impl Held {
 
     /// Gives all back.
     pub(crate) fn release_all(&self) {
-        let all = std::mem::take(&mut *self.lock());
+        let all = std::mem::take(&mut *lock(&self.0));
         for (object, count) in all {
             let _ = object.release(count);
         }

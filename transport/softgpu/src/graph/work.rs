@@ -17,27 +17,16 @@ use crate::types::{Memcpy3D, MemsetNodeParams};
 
 /// `CU_GRAPH_NODE_TYPE_*`.
 pub(crate) const KERNEL: u32 = 0;
-/// See [`KERNEL`].
 pub(crate) const MEMCPY: u32 = 1;
-/// See [`KERNEL`].
 pub(crate) const MEMSET: u32 = 2;
-/// See [`KERNEL`].
 pub(crate) const HOST: u32 = 3;
-/// See [`KERNEL`].
 pub(crate) const CHILD: u32 = 4;
-/// See [`KERNEL`].
 pub(crate) const EMPTY: u32 = 5;
-/// See [`KERNEL`].
 pub(crate) const WAIT_EVENT: u32 = 6;
-/// See [`KERNEL`].
 pub(crate) const RECORD_EVENT: u32 = 7;
-/// See [`KERNEL`].
 pub(crate) const MEM_ALLOC: u32 = 10;
-/// See [`KERNEL`].
 pub(crate) const MEM_FREE: u32 = 11;
-/// See [`KERNEL`].
 pub(crate) const MEM_OP: u32 = 12;
-/// See [`KERNEL`].
 pub(crate) const CONDITIONAL: u32 = 13;
 
 /// A copy with the pieces that it comes to.

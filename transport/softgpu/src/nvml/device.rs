@@ -11,6 +11,7 @@ use super::{
 use crate::abi::{Name, Out, layouts};
 use crate::attributes::{MAJOR, MINOR, multiprocessors};
 use crate::device::{Device, PCI_DOMAIN};
+use crate::error::fail_if;
 
 layouts! {
     /// `nvmlPciInfo_t`.
@@ -127,9 +128,7 @@ nvml! {
     fn nvmlDeviceGetHandleByIndex, nvmlDeviceGetHandleByIndex_v2(
         index: c_uint, out: Out<DeviceHandle>,
     ) {
-        if index as usize >= state()?.devices.len() {
-            return Err(INVALID_ARGUMENT);
-        }
+        fail_if(index as usize >= state()?.devices.len(), INVALID_ARGUMENT)?;
         find(out, |device| device.index == index as usize)
     }
 
@@ -155,12 +154,6 @@ nvml! {
     /// Name of a device.
     fn nvmlDeviceGetName(handle: DeviceHandle, name: Out<c_char>, length: c_uint) {
         put_text(name, length, &Subject::of(handle)?.name())
-    }
-
-    /// Brand: unknown.
-    fn nvmlDeviceGetBrand(handle: DeviceHandle, brand: Out<c_uint>) {
-        device(handle)?;
-        Ok(brand.put(0)?)
     }
 
     /// Index of a device.
@@ -201,9 +194,7 @@ nvml! {
     fn nvmlDeviceGetPciInfoExt(handle: DeviceHandle, info: Out<PciInfoExt>) {
         let device = device(handle)?;
         let version = info.get()?.version;
-        if version != 1 << 24 | size_of::<PciInfoExt>() as u32 {
-            return Err(VERSION_MISMATCH);
-        }
+        fail_if(version != 1 << 24 | size_of::<PciInfoExt>() as u32, VERSION_MISMATCH)?;
         let plain = pci_info(device);
         Ok(info.put(PciInfoExt {
             version,
@@ -248,12 +239,6 @@ nvml! {
     /// A number that the devices of one board share.
     fn nvmlDeviceGetBoardId(handle: DeviceHandle, board: Out<c_uint>) {
         Ok(board.put(device(handle)?.bus() << 8)?)
-    }
-
-    /// Whether the board has several devices: no.
-    fn nvmlDeviceGetMultiGpuBoard(handle: DeviceHandle, several: Out<c_uint>) {
-        device(handle)?;
-        Ok(several.put(0)?)
     }
 
     /// Whether two devices are on one board.

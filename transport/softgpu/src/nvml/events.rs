@@ -2,7 +2,7 @@
 //! it) are there too, and nothing happens to them.
 
 use std::ffi::{c_uint, c_ulonglong, c_void};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{
@@ -11,7 +11,9 @@ use super::{
 };
 use crate::abi::{Out, layouts};
 use crate::device::Device;
-use crate::registry::{Registry, mint};
+use crate::error::fail_if;
+use crate::registry::Registry;
+use crate::sync::lock;
 
 /// `nvmlEventTypeXidCriticalError`.
 pub(crate) const XID: c_ulonglong = 8;
@@ -91,10 +93,6 @@ fn find_system(set: u64) -> Reply {
     SYSTEM_SETS.get(set).map(drop).ok_or(INVALID_ARGUMENT)
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// An Xid happened.
 pub(crate) fn publish(device: &Device, code: u32) {
     for set in SETS.all() {
@@ -126,9 +124,7 @@ fn next(set: u64, timeout: c_uint) -> Reply<EventData> {
             return Ok(pending.remove(0));
         }
         let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(TIMEOUT);
-        }
+        fail_if(left.is_zero(), TIMEOUT)?;
         // Short waits: what is reported in the control file is only seen by looking.
         let part = left.min(Duration::from_millis(20));
         let waited = set.changed.wait_timeout(pending, part);
@@ -147,12 +143,8 @@ nvml! {
     /// Makes an event set.
     fn nvmlEventSetCreate(set: Out<u64>) {
         state()?;
-        if set.is_null() {
-            return Err(INVALID_ARGUMENT);
-        }
-        let handle = mint(KIND);
-        SETS.insert(handle, Arc::default());
-        Ok(set.put(handle)?)
+        fail_if(set.is_null(), INVALID_ARGUMENT)?;
+        Ok(set.put(SETS.add(KIND, EventSet::default()))?)
     }
 
     /// Ends an event set.
@@ -165,9 +157,7 @@ nvml! {
     /// Adds the events of a device to a set; only Xids are there.
     fn nvmlDeviceRegisterEvents(handle: DeviceHandle, types: c_ulonglong, set: u64) {
         let (device, set) = (device(handle)?, find(set)?);
-        if types & !XID != 0 {
-            return Err(NOT_SUPPORTED);
-        }
+        fail_if(types & !XID != 0, NOT_SUPPORTED)?;
         if types & XID != 0 {
             lock(&set.devices).push(device.index);
         }
@@ -196,8 +186,7 @@ nvml! {
     /// Makes a set of events of the system.
     fn nvmlSystemEventSetCreate(request: Out<SystemSet>) {
         let asked = asked(request, |request| request.version)?;
-        let set = mint(SYSTEM_KIND);
-        SYSTEM_SETS.insert(set, Arc::new(()));
+        let set = SYSTEM_SETS.add(SYSTEM_KIND, ());
         Ok(request.put(SystemSet { set, ..asked })?)
     }
 
@@ -223,9 +212,7 @@ nvml! {
     fn nvmlSystemEventSetWait(request: Out<SystemWait>) {
         let asked = asked(request, |request| request.version)?;
         find_system(asked.set)?;
-        if asked.events.is_null() || asked.room == 0 {
-            return Err(INVALID_ARGUMENT);
-        }
+        fail_if(asked.events.is_null() || asked.room == 0, INVALID_ARGUMENT)?;
         std::thread::sleep(Duration::from_millis(asked.timeout.into()));
         request.put(SystemWait { count: 0, ..asked })?;
         Err(TIMEOUT)

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_uint};
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{
@@ -11,7 +11,9 @@ use super::{
 };
 use crate::abi::{Out, layouts};
 use crate::device::Device;
+use crate::error::fail_if;
 use crate::registry::{Registry, mint};
+use crate::sync::lock;
 
 /// Version of the structures here.
 const VERSION: c_uint = 1;
@@ -61,10 +63,6 @@ struct Taken {
 struct Sample(Mutex<Option<Taken>>);
 
 impl Sample {
-    fn lock(&self) -> MutexGuard<'_, Option<Taken>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn take(&self, device: &Device, instance: Option<c_uint>) {
         let (at, mut busy) = device.busy().total();
         // Programs run in the first instance.
@@ -73,7 +71,7 @@ impl Sample {
             busy = Duration::ZERO;
         }
         let of = (device.index, instance);
-        *self.lock() = Some(Taken { of, at, busy });
+        *lock(&self.0) = Some(Taken { of, at, busy });
     }
 }
 
@@ -86,11 +84,12 @@ fn find(sample: u64) -> Reply<Arc<Sample>> {
 
 /// The share of time between two samples in which kernels ran, per cent.
 fn share([first, second]: [u64; 2]) -> Reply<f64> {
-    let taken = |sample| find(sample)?.lock().ok_or(INVALID_ARGUMENT);
+    let taken = |sample| lock(&find(sample)?.0).ok_or(INVALID_ARGUMENT);
     let (first, second) = (taken(first)?, taken(second)?);
-    if first.of != second.of || first.at >= second.at {
-        return Err(INVALID_ARGUMENT);
-    }
+    fail_if(
+        first.of != second.of || first.at >= second.at,
+        INVALID_ARGUMENT,
+    )?;
     let (busy, time) = (second.busy - first.busy, second.at - first.at);
     Ok((busy.as_secs_f64() / time.as_secs_f64() * 100.0).clamp(0.0, 100.0))
 }
@@ -100,9 +99,7 @@ nvml! {
     fn nvmlGpmQueryDeviceSupport(handle: DeviceHandle, out: Out<Support>) {
         device(handle)?;
         let version = out.get()?.version;
-        if version != VERSION {
-            return Err(VERSION_MISMATCH);
-        }
+        fail_if(version != VERSION, VERSION_MISMATCH)?;
         Ok(out.put(Support { version, supported: 1 })?)
     }
 
@@ -125,9 +122,7 @@ nvml! {
     /// Takes a sample of a device that is not in MIG mode.
     fn nvmlGpmSampleGet(handle: DeviceHandle, sample: u64) {
         let (device, sample) = (device(handle)?, find(sample)?);
-        if mig::is_divided(device) {
-            return Err(NOT_SUPPORTED);
-        }
+        fail_if(mig::is_divided(device), NOT_SUPPORTED)?;
         sample.take(device, None);
         Ok(())
     }
@@ -135,9 +130,7 @@ nvml! {
     /// Takes a sample of a GPU instance.
     fn nvmlGpmMigSampleGet(handle: DeviceHandle, instance: c_uint, sample: u64) {
         let (device, sample) = (device(handle)?, find(sample)?);
-        if !mig::instances(device).iter().any(|one| one.gi == instance) {
-            return Err(INVALID_ARGUMENT);
-        }
+        fail_if(!mig::instances(device).iter().any(|one| one.gi == instance), INVALID_ARGUMENT)?;
         sample.take(device, Some(instance));
         Ok(())
     }
@@ -145,9 +138,7 @@ nvml! {
     /// What was between two samples of the same device or instance.
     fn nvmlGpmMetricsGet(out: Out<MetricsGet>) {
         let get = out.get()?;
-        if get.version != VERSION {
-            return Err(VERSION_MISMATCH);
-        }
+        fail_if(get.version != VERSION, VERSION_MISMATCH)?;
         let share = share(get.samples)?;
         let metrics = out.behind::<Metric>();
         for index in 0..get.count as usize {

@@ -10,6 +10,7 @@ use super::{
 use crate::abi::{Out, layouts};
 use crate::attributes::multiprocessors;
 use crate::device::Device;
+use crate::error::fail_if;
 use crate::mig::Instance;
 
 /// Handles are those of the device, with the number of the instance in the higher bits.
@@ -77,9 +78,7 @@ layouts! {
 fn device_of(handle: u64, mark: u64) -> Reply<(&'static Device, c_uint, c_uint)> {
     let below = handle.wrapping_sub(DEVICE_BASE);
     let numbers = below.wrapping_sub(mark);
-    if numbers >> 40 != 0 {
-        return Err(INVALID_ARGUMENT);
-    }
+    fail_if(numbers >> 40 != 0, INVALID_ARGUMENT)?;
     let own = DEVICE_BASE + (numbers & ((1 << GI_SHIFT) - 1));
     let number = |shift: u32| (numbers >> shift & 0xff) as c_uint;
     Ok((device(own)?, number(GI_SHIFT), number(CI_SHIFT)))
@@ -113,9 +112,7 @@ fn compute_instance_handle(device: &Device, one: &Instance) -> u64 {
 
 /// Gives the handles of instances, of which there is room for as many as their profile can have.
 fn give(list: Out<u64>, count: Out<c_uint>, handles: &[u64]) -> Reply {
-    if list.is_null() || count.is_null() {
-        return Err(INVALID_ARGUMENT);
-    }
+    fail_if(list.is_null() || count.is_null(), INVALID_ARGUMENT)?;
     for (place, handle) in handles.iter().enumerate() {
         list.put_at(place, *handle)?;
     }
@@ -215,9 +212,7 @@ nvml! {
         let (_, computing) = gpu_instance(instance)?;
         let slices = *COMPUTE_PROFILES.get(profile as usize).ok_or(INVALID_ARGUMENT)?;
         let of = computing.first().map_or(0, |one| one.slices);
-        if slices > of || engines != 0 {
-            return Err(NOT_SUPPORTED);
-        }
+        fail_if(slices > of || engines != 0, NOT_SUPPORTED)?;
         Ok(out.put(ComputeProfile {
             id: profile,
             slices,

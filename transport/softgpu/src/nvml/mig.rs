@@ -10,6 +10,7 @@ use super::{
 use crate::abi::Out;
 use crate::attributes::multiprocessors;
 use crate::device::Device;
+use crate::error::fail_if;
 use crate::mig::{Instance, MOST};
 
 /// A device, or an instance of it in MIG mode.
@@ -137,21 +138,15 @@ nvml! {
         handle: DeviceHandle, index: c_uint, out: Out<DeviceHandle>,
     ) {
         let device = divided(handle)?;
-        if index as usize >= MOST {
-            return Err(INVALID_ARGUMENT);
-        }
-        if index as usize >= instances(device).len() {
-            return Err(NOT_FOUND);
-        }
+        fail_if(index as usize >= MOST, INVALID_ARGUMENT)?;
+        fail_if(index as usize >= instances(device).len(), NOT_FOUND)?;
         Ok(out.put(part_of(device, index as usize))?)
     }
 
     /// The device that has a part.
     fn nvmlDeviceGetDeviceHandleFromMigDeviceHandle(handle: DeviceHandle, out: Out<DeviceHandle>) {
         let subject = Subject::of(handle)?;
-        if matches!(subject, Subject::Whole(_)) {
-            return Err(INVALID_ARGUMENT);
-        }
+        fail_if(matches!(subject, Subject::Whole(_)), INVALID_ARGUMENT)?;
         Ok(out.put(handle_of(subject.device()))?)
     }
 

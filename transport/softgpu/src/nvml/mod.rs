@@ -23,7 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::device::Device;
-use crate::error::CuError;
+use crate::error::{CuError, fail_if};
 use crate::state::{State, shared};
 
 /// An `nvmlReturn_t` that is not success.
@@ -82,9 +82,7 @@ pub(crate) fn guard(body: impl FnOnce() -> Reply) -> u32 {
 
 /// The state, for functions that need `nvmlInit` first.
 pub(crate) fn state() -> Reply<&'static State> {
-    if USERS.load(Ordering::Acquire) == 0 {
-        return Err(UNINITIALIZED);
-    }
+    fail_if(USERS.load(Ordering::Acquire) == 0, UNINITIALIZED)?;
     shared().ok_or(DRIVER_NOT_LOADED)
 }
 
@@ -114,9 +112,7 @@ pub(crate) fn handle_of(device: &Device) -> DeviceHandle {
 pub(crate) fn any_device(handle: DeviceHandle) -> Reply<&'static Device> {
     let state = state()?;
     let index = handle.wrapping_sub(DEVICE_BASE);
-    if index & 15 != 0 || index == 0 {
-        return Err(INVALID_ARGUMENT);
-    }
+    fail_if(index & 15 != 0 || index == 0, INVALID_ARGUMENT)?;
     let device = state
         .devices
         .get((index >> 4) as usize - 1)

@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use super::{DeviceHandle, NOT_SUPPORTED, Reply, VERSION_MISMATCH, device, nvml};
 use crate::abi::Out;
+use crate::error::fail_if;
 use crate::reported::PowerLimits;
 
 /// `nvmlMarginTemperature_v1_t`.
@@ -49,9 +50,7 @@ nvml! {
     fn nvmlDeviceGetMarginTemperature(handle: DeviceHandle, out: Out<Margin>) {
         let margin = device(handle)?.faults.injected().reported.margin;
         let version = out.get()?.version;
-        if version != 1 << 24 | size_of::<Margin>() as c_uint {
-            return Err(VERSION_MISMATCH);
-        }
+        fail_if(version != 1 << 24 | size_of::<Margin>() as c_uint, VERSION_MISMATCH)?;
         Ok(out.put(Margin { version, degrees: margin.ok_or(NOT_SUPPORTED)? })?)
     }
 

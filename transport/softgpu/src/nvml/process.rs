@@ -11,6 +11,7 @@ use super::{
 };
 use crate::abi::{Out, layouts};
 use crate::device::Device;
+use crate::error::fail_if;
 
 layouts! {
     /// `nvmlProcessInfo_v1_t`.
@@ -171,9 +172,7 @@ nvml! {
     ) {
         let device = device(handle)?;
         let timestamp = now();
-        if count.is_null() {
-            return Err(INVALID_ARGUMENT);
-        }
+        fail_if(count.is_null(), INVALID_ARGUMENT)?;
         if own_memory(device)?.is_none() || since >= timestamp {
             count.put(0)?;
             return Err(NOT_FOUND);
@@ -191,13 +190,9 @@ nvml! {
     /// The same, with a list.
     fn nvmlDeviceGetProcessesUtilizationInfo(handle: DeviceHandle, out: Out<ProcessUses>) {
         let (device, mut uses) = (device(handle)?, out.get()?);
-        if uses.version != LISTED_VERSION {
-            return Err(VERSION_MISMATCH);
-        }
+        fail_if(uses.version != LISTED_VERSION, VERSION_MISMATCH)?;
         let timestamp = now();
-        if own_memory(device)?.is_none() || uses.since >= timestamp {
-            return Err(NOT_FOUND);
-        }
+        fail_if(own_memory(device)?.is_none() || uses.since >= timestamp, NOT_FOUND)?;
         let (pid, sm) = (std::process::id(), device.busy().utilisation());
         let own = ProcessUse { timestamp, pid, sm, ..ProcessUse::default() };
         let given = give_listed(&mut uses.count, uses.list, Some(own));
@@ -208,9 +203,7 @@ nvml! {
     /// Processes that compute (mode 0), draw or use MPS: of the latter there are none.
     fn nvmlDeviceGetRunningProcessDetailList(handle: DeviceHandle, out: Out<ProcessDetails>) {
         let (subject, mut details) = (Subject::of(handle)?, out.get()?);
-        if details.version != LISTED_VERSION {
-            return Err(VERSION_MISMATCH);
-        }
+        fail_if(details.version != LISTED_VERSION, VERSION_MISMATCH)?;
         let memory = match details.mode {
             0 => memory_there(&subject)?,
             1 | 2 => None,

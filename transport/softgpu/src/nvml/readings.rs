@@ -9,6 +9,7 @@ use super::{DeviceHandle, INVALID_ARGUMENT, NOT_SUPPORTED, Reply, VERSION_MISMAT
 use crate::abi::{Out, layouts};
 use crate::attributes::CLOCK_KHZ;
 use crate::device::Device;
+use crate::error::fail_if;
 
 layouts! {
     /// `nvmlMemory_t`, bytes.
@@ -147,9 +148,7 @@ nvml! {
     /// Memory of a device.
     fn nvmlDeviceGetMemoryInfo_v2(handle: DeviceHandle, out: Out<MemoryV2>) {
         let version = out.get()?.version;
-        if version != 2 << 24 | size_of::<MemoryV2>() as u32 {
-            return Err(VERSION_MISMATCH);
-        }
+        fail_if(version != 2 << 24 | size_of::<MemoryV2>() as u32, VERSION_MISMATCH)?;
         let Memory { total, free, used } = memory(&Subject::of(handle)?);
         Ok(out.put(MemoryV2 { version, total, reserved: 0, free, used })?)
     }
@@ -162,9 +161,7 @@ nvml! {
     /// Share of time in which kernels ran; memory accesses are not measured. There is none in MIG mode.
     fn nvmlDeviceGetUtilizationRates(handle: DeviceHandle, out: Out<Utilization>) {
         let device = Subject::of(handle)?.device();
-        if mig::is_divided(device) {
-            return Err(NOT_SUPPORTED);
-        }
+        fail_if(mig::is_divided(device), NOT_SUPPORTED)?;
         let gpu = device.busy().utilisation();
         Ok(out.put(Utilization { gpu, memory: 0 })?)
     }
@@ -200,20 +197,10 @@ nvml! {
         Ok(out.put(0x1ed)?)
     }
 
-    /// Performance state: the highest.
-    fn nvmlDeviceGetPerformanceState, nvmlDeviceGetPowerState(
-        handle: DeviceHandle, out: Out<c_uint>,
-    ) {
-        device(handle)?;
-        Ok(out.put(0)?)
-    }
-
     /// Temperature in degrees Celsius, if one was injected.
     fn nvmlDeviceGetTemperature(handle: DeviceHandle, sensor: c_uint, degrees: Out<c_uint>) {
         let device = device(handle)?;
-        if sensor != 0 {
-            return Err(INVALID_ARGUMENT);
-        }
+        fail_if(sensor != 0, INVALID_ARGUMENT)?;
         Ok(degrees.put(temperature(device)?)?)
     }
 
@@ -237,9 +224,7 @@ nvml! {
         handle: DeviceHandle, kind: c_uint, period: c_uint, count: Out<c_ulonglong>,
     ) {
         let device = device(handle)?;
-        if period > 1 {
-            return Err(INVALID_ARGUMENT);
-        }
+        fail_if(period > 1, INVALID_ARGUMENT)?;
         Ok(count.put(ecc(device, kind)?)?)
     }
 
@@ -249,9 +234,7 @@ nvml! {
         count: Out<c_ulonglong>,
     ) {
         let device = device(handle)?;
-        if period > 1 {
-            return Err(INVALID_ARGUMENT);
-        }
+        fail_if(period > 1, INVALID_ARGUMENT)?;
         let all = ecc(device, kind)?;
         Ok(count.put(if place == 2 { all } else { 0 })?)
     }
@@ -275,10 +258,11 @@ nvml! {
         Ok(())
     }
 
-    /// Whether a display is there: no.
-    fn nvmlDeviceGetDisplayMode, nvmlDeviceGetDisplayActive(
-        handle: DeviceHandle, out: Out<c_uint>,
-    ) {
+    /// 0: there is no display, no memory that cannot be repaired, and one device a board; the brand is unknown, all may make
+    /// contexts, and the performance state is the highest.
+    fn nvmlDeviceGetBrand, nvmlDeviceGetComputeMode, nvmlDeviceGetDisplayActive, nvmlDeviceGetDisplayMode,
+        nvmlDeviceGetMultiGpuBoard, nvmlDeviceGetPerformanceState, nvmlDeviceGetPowerState,
+        nvmlDeviceGetUnrepairableMemoryFlag_v1(handle: DeviceHandle, out: Out<c_uint>) {
         device(handle)?;
         Ok(out.put(0)?)
     }
@@ -287,12 +271,6 @@ nvml! {
     fn nvmlDeviceGetPersistenceMode(handle: DeviceHandle, out: Out<c_uint>) {
         device(handle)?;
         Ok(out.put(1)?)
-    }
-
-    /// Who may make contexts: all.
-    fn nvmlDeviceGetComputeMode(handle: DeviceHandle, out: Out<c_uint>) {
-        device(handle)?;
-        Ok(out.put(0)?)
     }
 }
 

@@ -4,6 +4,7 @@ use std::ffi::{c_uint, c_ulonglong};
 
 use super::{DeviceHandle, NOT_SUPPORTED, VERSION_MISMATCH, device, nvml};
 use crate::abi::{Out, layouts};
+use crate::error::fail_if;
 
 layouts! {
     /// `nvmlEccSramErrorStatus_v1_t`.
@@ -30,9 +31,7 @@ nvml! {
     fn nvmlDeviceGetSramEccErrorStatus(handle: DeviceHandle, out: Out<SramErrors>) {
         let reported = device(handle)?.faults.injected().reported;
         let version = out.get()?.version;
-        if version != 1 << 24 | size_of::<SramErrors>() as c_uint {
-            return Err(VERSION_MISMATCH);
-        }
+        fail_if(version != 1 << 24 | size_of::<SramErrors>() as c_uint, VERSION_MISMATCH)?;
         let [corrected, parity, sec_ded] = reported.sram;
         // Ever, since the start, and ever by place: L2, multiprocessors, PCIe, microcontrollers, others.
         let sm = parity.saturating_add(sec_ded);
@@ -61,19 +60,11 @@ nvml! {
     fn nvmlDeviceGetRepairStatus(handle: DeviceHandle, out: Out<RepairStatus>) {
         let reported = device(handle)?.faults.injected().reported;
         let version = out.get()?.version;
-        if version != 1 << 24 | size_of::<RepairStatus>() as c_uint {
-            return Err(VERSION_MISMATCH);
-        }
+        fail_if(version != 1 << 24 | size_of::<RepairStatus>() as c_uint, VERSION_MISMATCH)?;
         Ok(out.put(RepairStatus {
             version,
             channel: c_uint::from(reported.repair_channel),
             tpc: c_uint::from(reported.repair_tpc),
         })?)
-    }
-
-    /// Whether there is memory that cannot be repaired: no.
-    fn nvmlDeviceGetUnrepairableMemoryFlag_v1(handle: DeviceHandle, out: Out<c_uint>) {
-        device(handle)?;
-        Ok(out.put(0)?)
     }
 }

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::abi::{In, Out};
 use crate::attributes::driver_version;
+use crate::error::fail_if;
 
 /// Version of the driver and of NVML as they are reported: no driver of NVIDIA has it.
 pub(crate) const DRIVER: &str = "580.0-softgpu";
@@ -25,12 +26,8 @@ extern "C" fn not_supported() -> u32 {
 
 /// Gives a text into a buffer of `length` bytes.
 pub(crate) fn put_text(out: Out<c_char>, length: c_uint, text: &str) -> Reply {
-    if out.is_null() {
-        return Err(INVALID_ARGUMENT);
-    }
-    if text.len() >= length as usize {
-        return Err(INSUFFICIENT_SIZE);
-    }
+    fail_if(out.is_null(), INVALID_ARGUMENT)?;
+    fail_if(text.len() >= length as usize, INSUFFICIENT_SIZE)?;
     Ok(out.put_text(length as usize, text)?)
 }
 
@@ -70,9 +67,7 @@ nvml! {
     /// Name of a process, cut to the buffer.
     fn nvmlSystemGetProcessName(pid: c_uint, name: Out<c_char>, length: c_uint) {
         state()?;
-        if name.is_null() || length == 0 {
-            return Err(INVALID_ARGUMENT);
-        }
+        fail_if(name.is_null() || length == 0, INVALID_ARGUMENT)?;
         let link = std::fs::read_link(format!("/proc/{pid}/exe"));
         let text = match link {
             Ok(path) => path.to_string_lossy().into_owned(),
@@ -112,9 +107,7 @@ nvml! {
 
     /// Interfaces of NVIDIA's own programs: one for `nvidia-smi` of functions that are not supported, no others.
     fn nvmlInternalGetExportTable(table: Out<*const c_void>, id: In<[u8; 16]>) {
-        if id.get()? != SMI_TABLE {
-            return Err(NOT_FOUND);
-        }
+        fail_if(id.get()? != SMI_TABLE, NOT_FOUND)?;
         Ok(table.put(SMI_FUNCTIONS.as_ptr().cast())?)
     }
 }

@@ -82,19 +82,21 @@ impl std::fmt::Display for Site {
     }
 }
 
-/// Why a launch did not run to its end.
+/// Why a launch did not run to its end, and where.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[allow(
+    missing_docs,
+    reason = "sites and lengths say themselves what they are"
+)]
 pub enum Fault {
     /// A load, store or atomic outside of every allocation, or a store to read-only memory.
     #[error("illegal {} of {len} bytes at {address:#x} in {site}", if *write { "write" } else { "read" })]
     IllegalAddress {
         /// The address as the thread formed it.
         address: u64,
-        /// Bytes.
         len: u32,
         /// A store or an atomic.
         write: bool,
-        /// Where.
         site: Site,
     },
     /// An address that is not a multiple of the size of the access.
@@ -102,17 +104,12 @@ pub enum Fault {
     Misaligned {
         /// The address as the thread formed it.
         address: u64,
-        /// Bytes.
         len: u32,
-        /// Where.
         site: Site,
     },
     /// The instruction `trap` or `brkpt`.
     #[error("trap in {site}")]
-    Trap {
-        /// Where.
-        site: Site,
-    },
+    Trap { site: Site },
     /// A device-side assertion failed.
     #[error("assertion failed: {place}: {expression} in {site}")]
     Assert {
@@ -120,7 +117,6 @@ pub enum Fault {
         place: String,
         /// What did not hold, as the program gave it.
         expression: String,
-        /// Where.
         site: Site,
     },
     /// An instruction that cannot be carried out with these operands.
@@ -128,15 +124,11 @@ pub enum Fault {
     IllegalInstruction {
         /// Which operand.
         reason: String,
-        /// Where.
         site: Site,
     },
     /// A jump or call to an address that is no function or label.
     #[error("invalid program counter in {site}")]
-    InvalidProgramCounter {
-        /// Where.
-        site: Site,
-    },
+    InvalidProgramCounter { site: Site },
     /// Threads of a block wait for each other for ever.
     #[error("deadlock: {waiting} threads of a block wait and none can run; the first in {site}")]
     Deadlock {
@@ -147,10 +139,7 @@ pub enum Fault {
     },
     /// Calls nested too deeply for the stack of a thread.
     #[error("stack overflow in {site}")]
-    StackOverflow {
-        /// Where.
-        site: Site,
-    },
+    StackOverflow { site: Site },
     /// The launch was cancelled from outside.
     #[error("the launch was cancelled")]
     Cancelled,

@@ -1,63 +1,33 @@
 //! Types and state spaces. PTX ISA 8.x, section 5.
 
-/// A fundamental type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub(crate) enum Type {
-    B8,
-    B16,
-    B32,
-    B64,
-    B128,
-    U8,
-    U16,
-    U32,
-    U64,
-    S8,
-    S16,
-    S32,
-    S64,
-    F16,
-    F16x2,
-    BF16,
-    BF16x2,
-    F32,
-    F64,
-    Pred,
-    /// Opaque types of variables: the handle of a texture or a surface.
-    TexRef,
-    SurfRef,
+macro_rules! types {
+    ($($name:ident $word:literal,)*) => {
+        /// A fundamental type.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub(crate) enum Type { $($name,)* }
+
+        impl Type {
+            pub(crate) fn parse(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+types! {
+    B8 "b8", B16 "b16", B32 "b32", B64 "b64", B128 "b128",
+    U8 "u8", U16 "u16", U32 "u32", U64 "u64",
+    S8 "s8", S16 "s16", S32 "s32", S64 "s64",
+    F16 "f16", F16x2 "f16x2", BF16 "bf16", BF16x2 "bf16x2", F32 "f32", F64 "f64",
+    Pred "pred",
+    // Opaque types of variables: the handle of a texture or a surface.
+    TexRef "texref", SurfRef "surfref",
 }
 
 impl Type {
-    pub(crate) fn parse(word: &str) -> Option<Self> {
-        Some(match word {
-            "b8" => Self::B8,
-            "b16" => Self::B16,
-            "b32" => Self::B32,
-            "b64" => Self::B64,
-            "b128" => Self::B128,
-            "u8" => Self::U8,
-            "u16" => Self::U16,
-            "u32" => Self::U32,
-            "u64" => Self::U64,
-            "s8" => Self::S8,
-            "s16" => Self::S16,
-            "s32" => Self::S32,
-            "s64" => Self::S64,
-            "f16" => Self::F16,
-            "f16x2" => Self::F16x2,
-            "bf16" => Self::BF16,
-            "bf16x2" => Self::BF16x2,
-            "f32" => Self::F32,
-            "f64" => Self::F64,
-            "pred" => Self::Pred,
-            "texref" => Self::TexRef,
-            "surfref" => Self::SurfRef,
-            _ => return None,
-        })
-    }
-
     /// Bytes in memory.
     pub(crate) fn size(self) -> u32 {
         match self {

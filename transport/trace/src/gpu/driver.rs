@@ -22,25 +22,43 @@ const NOT_CAPTURING: c_uint = 0;
 /// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`: handles that are no objects.
 const LAST_SPECIAL: u64 = 2;
 
-type One = unsafe extern "C" fn(Handle) -> c_uint;
-type Two = unsafe extern "C" fn(Handle, Handle) -> c_uint;
-type Given = unsafe extern "C" fn(*mut Handle) -> c_uint;
-type Made = unsafe extern "C" fn(*mut Handle, c_uint) -> c_uint;
+macro_rules! functions {
+    ($($field:ident: $name:literal($($argument:ty),*);)*) => {
+        /// Functions of the driver. All that it uses exist since CUDA 10.1.
+        pub(super) struct Driver {
+            $($field: unsafe extern "C" fn($($argument),*) -> c_uint,)*
+        }
 
-/// Functions of the driver. All that it uses exist since CUDA 10.1.
-pub(super) struct Driver {
-    context: Given,
-    device: unsafe extern "C" fn(*mut c_int) -> c_uint,
-    stream_context: unsafe extern "C" fn(Handle, *mut Handle) -> c_uint,
-    capturing: unsafe extern "C" fn(Handle, *mut c_uint) -> c_uint,
-    exchange: unsafe extern "C" fn(*mut c_uint) -> c_uint,
-    create_event: Made,
-    destroy_event: One,
-    record: Two,
-    query: One,
-    elapsed: unsafe extern "C" fn(*mut f32, Handle, Handle) -> c_uint,
-    create_stream: Made,
-    destroy_stream: One,
+        impl Driver {
+            fn find() -> Option<Self> {
+                let find = |name: &str| {
+                    let at = NAMES.binary_search(&name).ok()?;
+                    target::has(u16::try_from(at).ok()?)
+                };
+                $(let $field = find($name)?;)*
+                // SAFETY: the functions of these names take these arguments (cuda.h); handles are pointers.
+                Some(unsafe { Self { $($field: transmute::<
+                    *const c_void,
+                    unsafe extern "C" fn($($argument),*) -> c_uint,
+                >($field),)* } })
+            }
+        }
+    };
+}
+
+functions! {
+    context: "cuCtxGetCurrent"(*mut Handle);
+    device: "cuCtxGetDevice"(*mut c_int);
+    stream_context: "cuStreamGetCtx"(Handle, *mut Handle);
+    capturing: "cuStreamIsCapturing"(Handle, *mut c_uint);
+    exchange: "cuThreadExchangeStreamCaptureMode"(*mut c_uint);
+    create_event: "cuEventCreate"(*mut Handle, c_uint);
+    destroy_event: "cuEventDestroy_v2"(Handle);
+    record: "cuEventRecord"(Handle, Handle);
+    query: "cuEventQuery"(Handle);
+    elapsed: "cuEventElapsedTime"(*mut f32, Handle, Handle);
+    create_stream: "cuStreamCreate"(*mut Handle, c_uint);
+    destroy_stream: "cuStreamDestroy_v2"(Handle);
 }
 
 impl Driver {
@@ -55,50 +73,6 @@ impl Driver {
             driver
         });
         driver.as_ref()
-    }
-
-    fn find() -> Option<Self> {
-        let find = |name: &str| {
-            let at = NAMES.binary_search(&name).ok()?;
-            target::has(u16::try_from(at).ok()?)
-        };
-        let (context, device) = (find("cuCtxGetCurrent")?, find("cuCtxGetDevice")?);
-        let (of, capturing) = (find("cuStreamGetCtx")?, find("cuStreamIsCapturing")?);
-        let exchange = find("cuThreadExchangeStreamCaptureMode")?;
-        let (create, destroy) = (find("cuEventCreate")?, find("cuEventDestroy_v2")?);
-        let (record, query) = (find("cuEventRecord")?, find("cuEventQuery")?);
-        let elapsed = find("cuEventElapsedTime")?;
-        let (stream, no_stream) = (find("cuStreamCreate")?, find("cuStreamDestroy_v2")?);
-        // SAFETY: the functions of these names take these arguments (cuda.h); handles are pointers.
-        unsafe {
-            Some(Self {
-                context: transmute::<*const c_void, Given>(context),
-                device: transmute::<*const c_void, unsafe extern "C" fn(*mut c_int) -> c_uint>(
-                    device,
-                ),
-                stream_context: transmute::<
-                    *const c_void,
-                    unsafe extern "C" fn(Handle, *mut Handle) -> c_uint,
-                >(of),
-                capturing: transmute::<
-                    *const c_void,
-                    unsafe extern "C" fn(Handle, *mut c_uint) -> c_uint,
-                >(capturing),
-                exchange: transmute::<*const c_void, unsafe extern "C" fn(*mut c_uint) -> c_uint>(
-                    exchange,
-                ),
-                create_event: transmute::<*const c_void, Made>(create),
-                destroy_event: transmute::<*const c_void, One>(destroy),
-                record: transmute::<*const c_void, Two>(record),
-                query: transmute::<*const c_void, One>(query),
-                elapsed: transmute::<
-                    *const c_void,
-                    unsafe extern "C" fn(*mut f32, Handle, Handle) -> c_uint,
-                >(elapsed),
-                create_stream: transmute::<*const c_void, Made>(stream),
-                destroy_stream: transmute::<*const c_void, One>(no_stream),
-            })
-        }
     }
 
     /// The thread's current context.

@@ -216,7 +216,7 @@ pub(super) fn records_removed(occ: &Occurrence, v: Verdict) -> Verdict {
             .and("The file that held them is damaged and was moved aside, or somebody removed it.")
             .steps(&[
                 "Look for disk errors and an unclean end of the host in the kernel log; check the disk: smartctl -a.",
-                "Read what is left of the file: sqlite3 FILE .dump.",
+                "Read what is left of the file, as the remedy says: sqlite3 FILE .dump.",
                 "Delete the file when it is no longer needed: gtrace never does.",
             ]),
         Some(RemovalCause::Age) => v

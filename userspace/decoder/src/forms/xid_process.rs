@@ -157,49 +157,25 @@ mod tests {
 
     #[test]
     fn names_are_kept_whole() {
-        for (text, pid, comm, message) in [
-            (
-                "pid=1234, name=python3, Ch 00000010",
-                Some(1234),
-                Some("python3"),
-                "Ch 00000010",
-            ),
-            (
-                "pid=1234, name=my, odd proc, Ch 00000010, intr 00000000",
-                Some(1234),
-                Some("my, odd proc"),
-                "Ch 00000010, intr 00000000",
-            ),
-            (
-                "pid=7, name=nvc:[driver], Timeout after 6s of waiting",
-                Some(7),
-                Some("nvc:[driver]"),
-                "Timeout after 6s of waiting",
-            ),
-            (
-                "pid=7, name=ray::WorkerDict, GPU has",
-                Some(7),
-                Some("ray::WorkerDict"),
-                "GPU has",
-            ),
-            (
-                "pid=7, name=a (b), something new, x",
-                Some(7),
-                Some("a (b)"),
-                "something new, x",
-            ),
-            (
-                "pid='<unknown>', name=<unknown>, GPU has",
-                None,
-                None,
-                "GPU has",
-            ),
-            ("pid=1122, GPU has", Some(1122), None, "GPU has"),
-            ("pid=1122", Some(1122), None, ""),
-            ("pid=1122, name=solo", Some(1122), Some("solo"), ""),
-            ("GPU has", None, None, "GPU has"),
-            ("pid=99999999999, name=x, y", None, Some("x"), "y"),
-        ] {
+        // The text, and what is found in it: process, name, message.
+        let rows = "\
+pid=1234, name=python3, Ch 00000010|1234|python3|Ch 00000010
+pid=1234, name=my, odd proc, Ch 00000010, intr 00000000|1234|my, odd proc|Ch 00000010, intr 00000000
+pid=7, name=nvc:[driver], Timeout after 6s of waiting|7|nvc:[driver]|Timeout after 6s of waiting
+pid=7, name=ray::WorkerDict, GPU has|7|ray::WorkerDict|GPU has
+pid=7, name=a (b), something new, x|7|a (b)|something new, x
+pid='<unknown>', name=<unknown>, GPU has|||GPU has
+pid=1122, GPU has|1122||GPU has
+pid=1122|1122||
+pid=1122, name=solo|1122|solo|
+GPU has|||GPU has
+pid=99999999999, name=x, y||x|y";
+        for row in rows.lines() {
+            let [text, pid, comm, message] = row.split('|').collect::<Vec<_>>()[..] else {
+                panic!("{row}");
+            };
+            let comm = Some(comm).filter(|comm| !comm.is_empty());
+            let pid = pid.parse().ok();
             assert_eq!(split(text), ProcessPart { pid, comm, message }, "{text}");
         }
     }

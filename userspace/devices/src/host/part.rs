@@ -1,5 +1,7 @@
 //! What a part of the host is, and what a reading of it gives.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -196,8 +198,10 @@ pub(super) trait Part: Send {
 
 /// The text of a file that every host has that has this part. What is no UTF-8 becomes U+FFFD: users name mount points.
 pub(super) fn needed(path: &std::path::Path) -> Result<String, Unread> {
-    match std::fs::read(path) {
-        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+    // It has no size: `fs::read` would ask for that, and then read 32 bytes, 32 more, 64, and so on.
+    let mut bytes = Vec::with_capacity(4096);
+    match File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+        Ok(_) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(error) => {
             let why = format!("{}: {error}", path.display());
             Err(match error.kind() {

@@ -71,6 +71,15 @@ impl HostWatch {
         }
     }
 
+    /// Has parts with one interval read together, at multiples of it after `first`, when all are due.
+    #[must_use]
+    pub fn aligned_to(mut self, first: Instant) -> Self {
+        for (_, _, due) in &mut self.slots {
+            *due = first;
+        }
+        self
+    }
+
     /// How long nothing is due.
     pub fn idle_for(&self, now: Instant) -> Duration {
         let next = self.slots.iter().map(|(_, _, due)| *due).min();
@@ -86,7 +95,7 @@ impl HostWatch {
             .iter_mut()
             .filter(|(_, _, due)| *due <= now)
             .min_by_key(|(_, _, due)| *due)?;
-        *due = now + info.every;
+        *due = next_due(*due, now, info.every);
         let (next, outcome) = match std::mem::replace(slot, Slot::Broken) {
             Slot::Idle(part) => self.reader.begin(part, Vec::new()),
             Slot::Busy(result, since) => match result.try_recv() {
@@ -112,6 +121,13 @@ impl HostWatch {
         *slot = next;
         Some((info.name, outcome))
     }
+}
+
+/// The first time after `now` that is a multiple of `every` after `due`, which has come.
+fn next_due(due: Instant, now: Instant, every: Duration) -> Instant {
+    let late = now.saturating_duration_since(due).as_nanos() % every.as_nanos().max(1);
+    let late = Duration::from_nanos(u64::try_from(late).unwrap_or_default());
+    now - late + every
 }
 
 fn panicked() -> HostOutcome {
@@ -228,6 +244,32 @@ mod tests {
         let roots = HostRoots::new(root.join("proc"), root.join("sys"));
         let clock = || Err(io::Error::other("no clock"));
         HostWatch::new(roots, off, clock, Duration::from_millis(200))
+    }
+
+    #[test]
+    fn parts_with_one_interval_are_due_together_however_late_each_was_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = Instant::now();
+        let mut watch = watch(dir.path(), &[]).aligned_to(first);
+        let ms = Duration::from_millis(1);
+        let mut now = first;
+        while watch.read_next(now).is_some() {
+            now += ms;
+        }
+        let second = Duration::from_secs(1);
+        assert_eq!(watch.idle_for(first), 10 * second);
+        let mut read_at = |at: u32| {
+            let now = first + at * second + ms;
+            let mut names = Vec::new();
+            while let Some((name, _)) = watch.read_next(now) {
+                names.push(name);
+            }
+            names.len()
+        };
+        for at in [20, 30, 60, 300] {
+            let due = PARTS.iter().filter(|info| at % info.every.as_secs() == 0);
+            assert_eq!(read_at(at as u32), due.count(), "{at} s");
+        }
     }
 
     fn all_but(name: &str) -> Vec<&'static str> {

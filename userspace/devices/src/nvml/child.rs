@@ -1,5 +1,5 @@
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,7 +33,7 @@ pub fn child_main(lib_path: Option<PathBuf>) -> ExitCode {
     };
     match serve(
         io::stdin().lock(),
-        out,
+        BufWriter::new(out),
         lib_path.as_deref().unwrap_or(Path::new(LIBRARY)),
     ) {
         Ok(()) => ExitCode::SUCCESS,
@@ -73,11 +73,16 @@ fn serve(input: impl Read, mut output: impl Write, library: &Path) -> io::Result
     }
 }
 
+/// What a GPU answered goes with the line that follows at once, as each write wakes two threads of the daemon.
 fn write_line(mut output: impl Write, id: u64, answer: Answer) -> io::Result<()> {
+    let is_followed = matches!(answer, Answer::Gpu(_) | Answer::Unreadable(_));
     let mut text = serde_json::to_vec(&Response { id, answer })?;
     text.push(b'\n');
     output.write_all(&text)?;
-    output.flush()
+    match is_followed {
+        true => Ok(()),
+        false => output.flush(),
+    }
 }
 
 fn sample(

@@ -1,10 +1,11 @@
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::config::NvmlConfig;
-use super::machine::{Machine, Message};
+use super::machine::{Machine, Message, not_loaded};
 use super::protocol::NvmlSnapshot;
 use super::status::{NvmlError, NvmlStatus};
 
@@ -16,6 +17,8 @@ use super::status::{NvmlError, NvmlStatus};
 pub struct NvmlClient {
     messages: SyncSender<Message>,
     status: Arc<Mutex<NvmlStatus>>,
+    /// There while the driver is loaded.
+    driver_loaded: Option<PathBuf>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
@@ -28,6 +31,7 @@ impl NvmlClient {
         // Bounded, so that a child that floods is stopped by its full pipe.
         let (messages, receiver) = sync_channel(64);
         let status = Arc::new(Mutex::new(NvmlStatus::default()));
+        let driver_loaded = config.driver_loaded.clone();
         let machine = Machine::new(config, messages.clone(), Arc::clone(&status));
         let thread = thread::Builder::new()
             .name("gtrace-nvml".into())
@@ -35,6 +39,7 @@ impl NvmlClient {
         Ok(Self {
             messages,
             status,
+            driver_loaded,
             thread: Some(thread),
         })
     }
@@ -46,6 +51,13 @@ impl NvmlClient {
     /// Why there is none. After a failure the reason is repeated at once until the next attempt
     /// is due.
     pub fn sample(&self) -> Result<NvmlSnapshot, NvmlError> {
+        if let Some(file) = self.driver_loaded.as_ref().filter(|file| !file.exists()) {
+            // As the thread has found before, which need not be woken for it.
+            let reason = not_loaded(file);
+            if self.status().reason.as_ref() == Some(&reason) {
+                return Err(NvmlError::Absent(reason));
+            }
+        }
         let (reply, answer) = sync_channel(1);
         self.ask(Message::Sample(reply), &answer)
             .unwrap_or_else(|| {

@@ -251,7 +251,7 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// Bytes a second from and to the GPU. Each call measures for 20 ms.
+    /// Bytes a second from and to the GPU. Each call measures for 20 ms, and for up to 220 ms where no bytes move.
     fn pcie(&mut self) -> (Option<u64>, Option<u64>) {
         let mut rate = |counter| {
             let kib = self.get("PCIe throughput", |d| d.pcie_throughput(counter));

@@ -2,6 +2,7 @@
 //! deadlines at one place.
 
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -171,10 +172,7 @@ impl Machine {
             self.end();
             // Loaded anew it may work.
             self.forget_failures();
-            let reason = format!(
-                "the NVIDIA driver is not loaded ({} is missing)",
-                device_file.display()
-            );
+            let reason = not_loaded(&device_file);
             // Checked again with the next request: it costs one system call.
             self.show(NvmlState::Absent, Some(reason.clone()));
             return Err(NvmlError::Absent(reason));
@@ -467,6 +465,12 @@ impl Machine {
     fn status(&self) -> MutexGuard<'_, NvmlStatus> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Why there is no NVML while the file that comes with the driver is not there.
+pub(crate) fn not_loaded(file: &Path) -> String {
+    let file = file.display();
+    format!("the NVIDIA driver is not loaded ({file} is missing)")
 }
 
 /// Reads lines until the pipe ends, a line is too long, or nobody listens any more.

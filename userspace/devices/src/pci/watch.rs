@@ -64,6 +64,9 @@ pub struct PciWatch {
 /// The driver raises the speed within milliseconds of work arriving, but the sample that shows
 /// busy and the reading of the speed are not of one moment: two polls in a row must agree.
 const SLOW_POLLS: u32 = 2;
+/// A link that stays slow is reported again after so many polls of a busy GPU, hours at the usual interval: health takes it for over after a
+/// day without.
+const SLOW_AGAIN: u32 = 1000;
 
 /// For how long a device must not answer before it counts as lost. Downstream Port Containment
 /// takes the link down at an error, and until the kernel has brought it up again, which the device
@@ -285,7 +288,7 @@ impl PciWatch {
         } else if busy {
             let polls = self.slow.entry(device.pci).or_default();
             *polls = polls.saturating_add(1);
-            if *polls == SLOW_POLLS {
+            if *polls % SLOW_AGAIN == SLOW_POLLS {
                 let text = format!("PCIe link runs at {speed} of {max} GT/s while the GPU is busy");
                 let mut found = link_fault(device.pci, &link, text);
                 found.detail.sample.metric =

@@ -12,6 +12,8 @@ use crate::Observed;
 /// So many ends of a link within [`FLAPPING_WITHIN`] are flapping.
 const FLAPPING: usize = 3;
 const FLAPPING_WITHIN: Duration = Duration::from_secs(600);
+/// A port that goes on flapping is reported again after so long: health takes it for over after an hour without.
+const FLAPPING_AGAIN: Duration = Duration::from_secs(1800);
 /// Over what time counters are judged.
 const HOUR: Duration = Duration::from_secs(3600);
 /// Readings kept of a counter in that time, however often it is read.
@@ -44,7 +46,8 @@ pub(super) struct Known {
     pub(super) gone: bool,
     /// When its link ended, as far as that counts for flapping.
     ends: VecDeque<Timestamp>,
-    pub(super) flapping: bool,
+    /// Since it was last reported to flap.
+    pub(super) flapping: Option<Timestamp>,
     /// The rate that was reported as too slow.
     pub(super) slow: Option<f64>,
     /// That it is as fast as it should be was given once.
@@ -197,15 +200,16 @@ impl Known {
         {
             self.ends.pop_front();
         }
-        if self.ends.len() >= FLAPPING && !self.flapping {
-            self.flapping = true;
+        let is_due = |reported| between(reported, now) >= FLAPPING_AGAIN;
+        if self.ends.len() >= FLAPPING && self.flapping.is_none_or(is_due) {
+            self.flapping = Some(now);
             let text = format!("{} is flapping", port.name());
             let mut event = change(Severity::Critical, PortChange::Flapping, text, port);
             event.occurrence.detail.sample.value = Some(self.ends.len() as f64);
             event.occurrence.detail.sample.limit = Some(FLAPPING as f64 - 1.0);
             events.push(event);
         } else if self.ends.is_empty() {
-            self.flapping = false;
+            self.flapping = None;
         }
     }
 

@@ -111,6 +111,25 @@ fn a_protective_reason_is_one_event_for_as_long_as_it_lasts() {
 }
 
 #[test]
+fn a_protective_reason_that_lasts_is_reported_every_twenty_minutes_and_the_power_cap_once() {
+    let mut bench = Bench::new();
+    let mut reports = |reason: Reasons, minutes: usize| {
+        let samples = (0..minutes * 12).map(|_| {
+            let events = bench.see(|s| s.clock_event_reasons = Some(reason));
+            events.len()
+        });
+        samples.collect::<Vec<_>>()
+    };
+    let hot = reports(Reasons::HW_THERMAL_SLOWDOWN, 61);
+    let at = |reports: &[usize]| -> Vec<usize> {
+        let all = reports.iter().enumerate();
+        all.filter(|(_, n)| **n > 0).map(|(at, _)| at).collect()
+    };
+    assert_eq!(at(&hot), [0, 240, 480, 720]);
+    assert_eq!(at(&reports(Reasons::SW_POWER_CAP, 61)), [0]);
+}
+
+#[test]
 fn a_throttle_between_two_samples_shows_in_its_counter() {
     let mut bench = Bench::new();
     let at = |ns| move |s: &mut GpuSample| s.violations.hw_power_brake_slowdown = Some(ns);

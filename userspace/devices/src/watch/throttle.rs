@@ -8,6 +8,8 @@ use crate::{ClockEventReasons as Reasons, GpuSample, Violations};
 /// A cause that is away for so long is over; before, its return is the same episode. Clocks at a
 /// thermal or power limit go up and down many times a minute.
 const QUIET: Duration = Duration::from_secs(60);
+/// A protective cause that lasts is reported again after so long: health and incidents take it for over after half an hour without.
+const AGAIN: Duration = Duration::from_secs(20 * 60);
 
 struct Cause {
     reason: Reasons,
@@ -58,9 +60,15 @@ const CAUSES: [Cause; 6] = causes! {
         (Reasons::SW_POWER_CAP) => |s| s.violations.power;
 };
 
-/// When each cause was last seen.
+/// What was seen of each cause.
 #[derive(Debug, Default)]
-pub(super) struct Episodes([Option<Timestamp>; CAUSES.len()]);
+pub(super) struct Episodes([Option<Episode>; CAUSES.len()]);
+
+#[derive(Clone, Copy, Debug)]
+struct Episode {
+    seen: Timestamp,
+    reported: Timestamp,
+}
 
 impl Episodes {
     pub(super) fn observe(
@@ -70,15 +78,24 @@ impl Episodes {
         found: &mut Findings<'_>,
     ) {
         let reasons = now.clock_event_reasons.unwrap_or_default();
-        for (cause, seen) in CAUSES.iter().zip(&mut self.0) {
+        let since = |time: Timestamp| now.time.duration_since(time).unsigned_abs();
+        for (cause, episode) in CAUSES.iter().zip(&mut self.0) {
             let old = last.and_then(|l| (cause.counter)(l));
             let new = (cause.counter)(now);
             let rose = rise(old, new);
             if rose == 0 && !active(cause.reason, last, reasons) {
                 continue;
             }
-            let before = seen.replace(now.time);
-            if before.is_some_and(|b| now.time.duration_since(b).unsigned_abs() < QUIET) {
+            let ongoing = episode.filter(|episode| since(episode.seen) < QUIET);
+            let is_news = ongoing.is_none_or(|episode| {
+                cause.severity > Severity::Info && since(episode.reported) >= AGAIN
+            });
+            let reported = ongoing.filter(|_| !is_news).map(|episode| episode.reported);
+            *episode = Some(Episode {
+                seen: now.time,
+                reported: reported.unwrap_or(now.time),
+            });
+            if !is_news {
                 continue;
             }
             let seconds = |ns: u64| ns as f64 / 1e9;

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::supervise::beat;
+use crate::supervise::{beat, rest};
 use aya::Pod;
 use aya::maps::{MapData, RingBuf};
 use gtrace_abi::{
@@ -25,11 +25,12 @@ const EVENTS_A_ROUND: u32 = 1024;
 const CALLS_A_ROUND: u32 = 64;
 /// After the last record the reader polls a few times more, after these waits, before it sleeps: a record that was being
 /// written while it read the one before may have come without a wake-up. Who writes it may be held up meanwhile, as a virtual CPU is.
-const RECHECKS: [Duration; 4] = [
+const RECHECKS: [Duration; 5] = [
     Duration::from_millis(1),
     Duration::from_millis(1),
     Duration::from_millis(20),
     Duration::from_millis(500),
+    Duration::from_secs(5),
 ];
 
 /// A record out of a ring.
@@ -146,7 +147,7 @@ pub fn drain(
             std::thread::sleep(STORM_POLL);
         } else {
             let recheck = RECHECKS.get(quiet).filter(|at| **at <= again);
-            wait(fds, woken, *recheck.unwrap_or(&again));
+            rest(*recheck.unwrap_or(&again), |time| wait(fds, woken, time));
             quiet += usize::from(recheck.is_some());
         }
     }

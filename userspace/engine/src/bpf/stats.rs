@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::path::Path;
+
+use gtrace_devices::read_pseudo_file;
 
 /// Run statistics of the program behind a descriptor.
 pub(super) fn run_stats_of(fd: BorrowedFd<'_>) -> Option<RunStats> {
     let fd = fd.as_raw_fd();
-    let info = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).ok()?;
+    let info = read_pseudo_file(Path::new(&format!("/proc/self/fdinfo/{fd}"))).ok()?;
     let field = |name| fdinfo_field(&info, name);
     Some(RunStats {
         runs: field("run_cnt:"),

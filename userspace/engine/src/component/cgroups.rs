@@ -5,12 +5,11 @@
 //! for those below it, so the tightest above a process counts.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gtrace_api::{ComponentHealth, SourceState};
-use gtrace_devices::Metric;
+use gtrace_devices::{Metric, read_pseudo_file};
 
 use super::{About, Component, Context, Snapshot, show, start_unless_off};
 use crate::supervise::{self, Task, names};
@@ -48,7 +47,7 @@ impl Component for ControlGroups {
     fn supported(&self, context: &Context) -> Result<(), String> {
         let file = root(context).join("cgroup.controllers");
         let controllers =
-            fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+            read_pseudo_file(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         match controllers
             .split_ascii_whitespace()
             .any(|name| name == "memory")
@@ -64,7 +63,7 @@ impl Component for ControlGroups {
             while !pulse.is_stopping() {
                 supervise::beat();
                 round(context);
-                pulse.wait(EVERY);
+                pulse.wait_for_next(EVERY);
             }
         })
     }
@@ -109,7 +108,7 @@ fn round(context: &Context) {
     for (pid, who) in [own].into_iter().chain(processes) {
         let path = context.proc_root.join(&pid).join("cgroup");
         // A process that has ended has none.
-        let Some(path) = fs::read_to_string(path).ok().as_deref().and_then(unified) else {
+        let Some(path) = read_pseudo_file(&path).ok().as_deref().and_then(unified) else {
             continue;
         };
         if let Some((name, group)) = tightest(&root, &path, who)
@@ -185,18 +184,12 @@ fn tightest(root: &Path, path: &str, who: String) -> Option<(String, Group)> {
 }
 
 fn read(group: &Path) -> Option<(f64, f64, f64)> {
-    let number = |name: &str| -> Option<f64> {
-        fs::read_to_string(group.join(name))
-            .ok()?
-            .trim()
-            .parse()
-            .ok()
-    };
+    let text = |name: &str| read_pseudo_file(&group.join(name)).unwrap_or_default();
+    let number = |name: &str| -> Option<f64> { text(name).trim().parse().ok() };
     // `max`, which is no number, is no limit.
     let limit = number("memory.max").filter(|limit| *limit > 0.0)?;
     let current = number("memory.current")?;
-    let field = |file: &str, name: &str| -> Option<f64> {
-        let text = fs::read_to_string(group.join(file)).ok()?;
+    let field = |text: &str, name: &str| -> Option<f64> {
         let line = text
             .lines()
             .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -204,14 +197,18 @@ fn read(group: &Path) -> Option<(f64, f64, f64)> {
     };
     // A job that reads files has them in the active list too. Memory of tmpfs and of shared memory is in neither: it cannot be taken back.
     let freed = ["inactive_file", "active_file", "slab_reclaimable"];
-    let freed = freed.map(|name| field("memory.stat", name).unwrap_or(0.0));
+    // Read once: the kernel adds it up for each reader.
+    let stat = text("memory.stat");
+    let freed = freed.map(|name| field(&stat, name).unwrap_or(0.0));
     let freed: f64 = freed.iter().sum();
-    let kills = field("memory.events", "oom_kill").unwrap_or(0.0);
+    let kills = field(&text("memory.events"), "oom_kill").unwrap_or(0.0);
     Some(((current - freed).max(0.0) / limit, limit, kills))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use gtrace_api::{DeviceUser, HealthState};
 
     use super::*;

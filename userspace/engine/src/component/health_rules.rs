@@ -56,7 +56,7 @@ impl Component for HealthRules {
                     send(context, text.clone());
                 }
                 looks = looks.wrapping_add(1);
-                pulse.wait(LOOK_EVERY);
+                pulse.wait_for_next(LOOK_EVERY);
             }
         })
     }

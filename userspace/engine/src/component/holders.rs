@@ -52,7 +52,7 @@ impl Component for Holders {
                 beat();
                 let began = Instant::now();
                 read(context, &places, &mut pods);
-                pulse.wait(EVERY);
+                pulse.wait_for_next(EVERY);
                 while began.elapsed() < APART && !pulse.is_stopping() {
                     pulse.wait(APART.saturating_sub(began.elapsed()));
                 }

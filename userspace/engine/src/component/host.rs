@@ -22,9 +22,6 @@ use crate::supervise::{self, Task, names};
 const DEADLINE: Duration = Duration::from_secs(3);
 /// Longest time between two heartbeats, which come after each part.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Longest sleep, so that a heartbeat comes in time.
-const SLEEP: Duration = Duration::from_secs(10);
-
 /// How each part was when it was read last.
 #[derive(Debug, Default)]
 pub struct Kept(Mutex<BTreeMap<&'static str, (HealthState, Vec<String>)>>);
@@ -108,14 +105,14 @@ impl Component for HostPart {
         let task = Task::optional(names::HOST, SILENCE);
         let of_task = context.clone();
         context.hub.tasks.start(task, move |pulse| {
-            let mut watch = watch(&of_task, &off);
+            let mut watch = watch(&of_task, &off).aligned_to(supervise::first_pulse());
             while !pulse.is_stopping() {
                 supervise::beat();
                 let now = Instant::now();
                 match watch.read_next(now) {
                     Some((name, outcome)) => take(&of_task, name, outcome),
                     None => {
-                        pulse.wait(watch.idle_for(now).min(SLEEP));
+                        pulse.wait(watch.idle_for(now));
                     }
                 }
             }
@@ -178,12 +175,9 @@ fn take(context: &Context, name: &'static str, outcome: HostOutcome) {
             context
                 .host
                 .set(name, state_of(reading.state), reading.reasons);
-            let every = PARTS.iter().find(|info| info.name == name);
-            hub.samples.publish_now(
-                name,
-                every.map_or(SLEEP, |info| info.every),
-                reading.metrics,
-            );
+            let info = PARTS.iter().find(|info| info.name == name);
+            let every = info.map(|info| info.every).unwrap_or_default();
+            hub.samples.publish_now(name, every, reading.metrics);
             for news in reading.news {
                 // The core ends after everything that sends it something.
                 let _ = hub.command(HubCommand::HostNews(Box::new(news)));

@@ -19,8 +19,8 @@ use crate::supervise::{self, Task, names};
 pub const NAME: &str = names::PLUGINS;
 /// Bytes that a plugin may print.
 const OUTPUT: usize = 64 * 1024;
-/// Longest sleep, so that a heartbeat comes in time.
-const SLEEP: Duration = Duration::from_secs(10);
+/// With nothing to run, how long one wait lasts.
+const SLEEP: Duration = Duration::from_secs(60);
 /// Longest time between two heartbeats.
 const SILENCE: Duration = Duration::from_secs(30);
 
@@ -225,7 +225,8 @@ impl Runner {
         } else {
             ASK_AGAIN
         };
-        match self.results.1.recv_timeout(wait.min(SLEEP)) {
+        let results = &self.results.1;
+        match supervise::rest(wait.min(SLEEP), |time| results.recv_timeout(time)) {
             Ok(News::Ran(plugin, run)) => {
                 self.take(&plugin, run);
                 self.publish_states();

@@ -65,7 +65,7 @@ impl Component for Pressure {
         hub.tasks.start(task, move |pulse| {
             while !pulse.is_stopping() {
                 sample(&of_task, interval)?;
-                pulse.wait(interval);
+                pulse.wait_for_next(interval);
             }
             Ok(())
         })

@@ -110,7 +110,7 @@ pub fn start(context: &Context) -> Result<(), (&'static str, std::io::Error)> {
 fn keep_checking(context: &Context, interval: Duration, pulse: &Pulse) {
     while !pulse.is_stopping() {
         check_all(context);
-        pulse.wait(interval);
+        pulse.wait_for_next(interval);
     }
 }
 

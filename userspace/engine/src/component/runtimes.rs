@@ -123,7 +123,7 @@ impl Component for ContainerRuntimes {
         context.hub.tasks.start(task, move |pulse| {
             while !pulse.is_stopping() {
                 round(&of_task);
-                pulse.wait(EVERY);
+                pulse.wait_for_next(EVERY);
             }
             Ok(())
         })

@@ -1,10 +1,9 @@
 //! Reads what [`Contention`](super::Contention) judges by.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gtrace_devices::{GpuInfo, GpuProcess, ProcessType};
+use gtrace_devices::{GpuInfo, GpuProcess, ProcessType, read_pseudo_file};
 use gtrace_event::{Gpu, Process, Timestamp};
 
 use super::{GpuReading, GroupReading, HolderReading, HostCpu, Reading};
@@ -72,13 +71,13 @@ impl Reader {
         }
         let directory = self.sysfs_root.join("fs/cgroup").join(below);
         let pressure =
-            |resource: &str| fs::read_to_string(directory.join(format!("{resource}.pressure")));
+            |resource: &str| read_pseudo_file(&directory.join(format!("{resource}.pressure")));
         let (io, memory, cpu) = (
             pressure("io").ok()?,
             pressure("memory").ok()?,
             pressure("cpu").ok()?,
         );
-        let stat = fs::read_to_string(directory.join("cpu.stat")).unwrap_or_default();
+        let stat = read_pseudo_file(&directory.join("cpu.stat")).unwrap_or_default();
         Some(GroupReading {
             io_some: stalled(&io, "some")?,
             io_all: stalled(&io, "full")?,
@@ -108,7 +107,7 @@ fn stat_of(text: &str, name: &str) -> Duration {
 
 /// The first line of /proc/stat, in clock ticks of 10 ms (proc_stat(5)): all but the fourth and fifth number is work.
 fn host_cpu(path: &Path) -> Option<HostCpu> {
-    let text = fs::read_to_string(path).ok()?;
+    let text = read_pseudo_file(path).ok()?;
     let words = text.lines().next()?.strip_prefix("cpu ")?;
     // Guests are in the first two already.
     let ticks: Vec<u64> = words

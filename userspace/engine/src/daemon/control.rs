@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use crate::hub::{Hub, Pause};
 use crate::lock::lock;
-use crate::supervise::{Task, beat};
+use crate::supervise::{Task, beat, rest};
 use tokio::sync::oneshot;
 
 /// The task's name.
 pub(super) const CONTROL: &str = "control";
-/// With nothing to do, between two heartbeats.
-const IDLE: Duration = Duration::from_secs(5);
+/// With nothing to do, how long one wait lasts.
+const IDLE: Duration = Duration::from_secs(60);
 /// Longest time between two of them: detaching waits for an RCU grace period a program.
 const SILENCE: Duration = Duration::from_secs(60);
 /// Requests that wait at most.
@@ -125,7 +125,7 @@ fn obey(
             *lock(state) = State::Attached;
             continue;
         }
-        match requests.recv_timeout(left.min(IDLE)) {
+        match rest(left.min(IDLE), |time| requests.recv_timeout(time)) {
             // The requester has already got the failure.
             Ok(request) if request.answer.is_closed() => {}
             Ok(request) => {

@@ -9,12 +9,12 @@ use super::footprint::Footprint;
 use crate::hub::Hub;
 use crate::input::{Input, InputSender};
 use crate::sources::devices::source_lost;
-use crate::supervise::Loss;
+use crate::supervise::{Loss, Timer};
 
-/// Longest time between checks of the tasks.
-const TICK: Duration = Duration::from_secs(2);
-/// Shortest time between them.
+/// Shortest time between checks of the tasks.
 const TICK_MIN: Duration = Duration::from_millis(50);
+/// Between attempts to report what the core has no room for.
+const REPORT_AGAIN: Duration = Duration::from_secs(2);
 
 /// How the daemon ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,15 +45,18 @@ pub(super) async fn watch_over(
     let mut reports = Vec::new();
     let mut unfit = None;
     let mut footprint = Footprint::new();
+    let timer = Timer::new()?;
     loop {
         footprint.poll(hub);
-        let due = hub.tasks.due();
-        let due = due.map_or(TICK, |at| at.saturating_duration_since(Instant::now()));
-        let wait = due.min(watchdog.unwrap_or(TICK)).clamp(TICK_MIN, TICK);
+        let mut wait = hub.tasks.next_tick(Instant::now());
+        if !reports.is_empty() {
+            wait = wait.min(REPORT_AGAIN);
+        }
+        let wait = watchdog.map_or(wait, |half| wait.min(half)).max(TICK_MIN);
         tokio::select! {
             asked = &mut asked => return asked.map(|()| None),
             () = hub.tasks.changed() => {}
-            () = tokio::time::sleep(wait) => {}
+            over = timer.sleep(wait) => over?,
         }
         let now = Instant::now();
         reports.extend(hub.tasks.tick(now));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use gtrace_store::{StoreError, Syncer};
 
 use crate::hub::Hub;
-use crate::supervise::{Task, beat};
+use crate::supervise::{Task, beat, rest};
 
 /// What was committed is synced so long after, which is what a power cut can cost.
 const SYNC_AFTER: Duration = Duration::from_millis(100);
@@ -20,8 +20,8 @@ const SYNC_EVERY: Duration = Duration::from_millis(500);
 const FOLD_AFTER: u32 = 1024;
 /// Between attempts after one that failed.
 const RETRY: Duration = Duration::from_secs(1);
-/// With nothing to sync, between two heartbeats.
-const IDLE: Duration = Duration::from_secs(5);
+/// With nothing to sync, how long one wait lasts.
+const IDLE: Duration = Duration::from_secs(60);
 /// Longest time between two heartbeats: a disk can take its time.
 const SILENCE: Duration = Duration::from_secs(90);
 /// At the end, how long a sync that is under way is waited for.
@@ -104,7 +104,9 @@ impl Commits {
         };
         loop {
             beat();
-            let (unsynced, closed) = wait(self.lock(), IDLE, |s| s.unsynced || s.closed);
+            let state = self.lock();
+            let (unsynced, closed) =
+                rest(IDLE, |time| wait(state, time, |s| s.unsynced || s.closed));
             if unsynced && !closed {
                 let rest = not_before.saturating_duration_since(Instant::now());
                 wait(self.lock(), rest.max(SYNC_AFTER), |s| s.closed);

@@ -149,6 +149,17 @@ struct State {
     sized: bool,
 }
 
+/// What has become of what waited for the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wrote {
+    /// There was nothing.
+    Nothing,
+    /// It was stored, or a new store was begun that takes it next.
+    Taken,
+    /// It goes on waiting.
+    Refused,
+}
+
 /// Whether something was done less than `ago` ago.
 fn is_recent(at: Option<Instant>, ago: Duration) -> bool {
     at.is_some_and(|at| at.elapsed() < ago)
@@ -180,18 +191,18 @@ impl State {
             }
             self.show_size();
             let began = Instant::now();
-            let rest = match self.write() {
-                true => began.elapsed().min(REST),
-                false => RETRY,
-            };
-            not_before = Instant::now() + rest;
+            match self.write() {
+                Wrote::Nothing => {}
+                Wrote::Taken => not_before = Instant::now() + began.elapsed().min(REST),
+                Wrote::Refused => not_before = Instant::now() + RETRY,
+            }
             if !open {
                 break;
             }
         }
         let until = Instant::now() + LAST_TRIES;
         while self.outbox.waiting() > 0 && Instant::now() < until {
-            if !self.write() {
+            if self.write() == Wrote::Refused {
                 std::thread::sleep(Duration::from_millis(100));
             }
         }
@@ -203,11 +214,11 @@ impl State {
         self.store.close();
     }
 
-    /// Stores what waits, as far as it goes into one transaction; false if the store does not take it.
-    fn write(&mut self) -> bool {
+    /// Stores what waits, as far as it goes into one transaction.
+    fn write(&mut self) -> Wrote {
         let batches = self.outbox.front();
         if batches.is_empty() {
-            return true;
+            return Wrote::Nothing;
         }
         let records = batches.iter().flat_map(|batch| &batch.records);
         let newest = batches.iter().rev().find_map(|batch| batch.cursor.clone());
@@ -227,11 +238,14 @@ impl State {
                 self.outbox.stored(batches, epoch, seqs, &self.hub);
                 self.disk.committed();
                 self.works_again();
-                true
+                Wrote::Taken
             }
             Err(error) => {
                 drop(batches);
-                self.failed(&error)
+                match self.failed(&error) {
+                    true => Wrote::Taken,
+                    false => Wrote::Refused,
+                }
             }
         }
     }

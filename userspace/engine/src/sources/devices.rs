@@ -21,10 +21,10 @@ use crate::hub::Hub;
 use crate::input::{Input, InputSender, Observation, send_all};
 use crate::poll::{PollRequest, PollScheduler};
 use crate::process::enrich;
-use crate::supervise::{Pulse, Task, beat, names};
+use crate::supervise::{Pulse, Task, beat, first_pulse, names};
 
-/// Longest time between two heartbeats.
-const ROUND: Duration = Duration::from_secs(5);
+/// With nothing to poll, how long one wait lasts.
+const ROUND: Duration = Duration::from_secs(60);
 
 /// The task's name.
 pub const TASK: &str = names::DEVICES;
@@ -65,11 +65,11 @@ struct PollTimer {
 }
 
 impl PollTimer {
-    /// Due from `now` on; never without a time.
-    fn new(every: Option<Duration>, now: Instant) -> Self {
+    /// Due from `first` on; never without a time.
+    fn new(every: Option<Duration>, first: Instant) -> Self {
         Self {
             every: every.unwrap_or_default(),
-            next: every.map(|_| now),
+            next: every.map(|_| first),
         }
     }
 
@@ -164,7 +164,7 @@ impl State {
     }
 
     fn run(mut self, mut scheduler: PollScheduler, pulse: &Pulse) {
-        let began = Instant::now();
+        let began = first_pulse();
         let mut nvml = PollTimer::new(self.nvml_interval, began);
         let mut pci = PollTimer::new(self.pci_interval, began);
         while !pulse.is_stopping() {
@@ -186,7 +186,7 @@ impl State {
             let now = Instant::now();
             let next = [nvml.next, pci.next].into_iter().flatten().min();
             let left = next.map_or(ROUND, |next| next.saturating_duration_since(now));
-            scheduler.wait(left.min(ROUND));
+            pulse.rest(left, |time| scheduler.wait(time));
         }
     }
 
@@ -257,8 +257,10 @@ impl State {
         if let Some(interval) = self.pci_interval {
             hub.samples.publish_now(name, interval, found.metrics);
         }
-        // The core ends after this thread.
-        let _ = self.inputs.send(Input::Baseline(found.judgements));
+        if !found.judgements.is_empty() {
+            // The core ends after this thread.
+            let _ = self.inputs.send(Input::Baseline(found.judgements));
+        }
     }
 
     /// What NVML has read just now; nothing of an earlier reading stays where it has read nothing.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gtrace_decoder::DriverVersion;
-use gtrace_devices::NvmlClient;
+use gtrace_devices::{NvmlClient, read_pseudo_file};
 use gtrace_event::WitnessName;
 
 use crate::bpf::{DriverModule, Probes, Tracefs};
@@ -158,7 +158,7 @@ impl Follower {
 
     /// The version that the loaded module states.
     pub fn version(&self) -> Option<DriverVersion> {
-        let text = std::fs::read_to_string(self.modules.join("nvidia/version")).ok()?;
+        let text = read_pseudo_file(&self.modules.join("nvidia/version")).ok()?;
         DriverVersion::parse(text.trim())
     }
 }

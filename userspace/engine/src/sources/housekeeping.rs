@@ -33,7 +33,7 @@ use crate::input::{Input, InputSender, loss};
 use crate::lock::lock;
 use crate::process;
 use crate::samples::{DRIVER_CALLS, Latency};
-use crate::supervise::beat;
+use crate::supervise::{beat, period_start};
 
 /// Between rounds of housekeeping: readings of /proc/devices, of the driver-call histograms and of what the probes have dropped.
 const ROUND: Duration = Duration::from_secs(2);
@@ -255,7 +255,7 @@ impl<'a> ProbeHousekeeping<'a> {
             }
             let is_round = now >= round_at;
             if is_round {
-                round_at = now + ROUND;
+                round_at = period_start(now, ROUND) + ROUND;
                 self.refresh();
                 self.report_losses();
             }
@@ -265,7 +265,7 @@ impl<'a> ProbeHousekeeping<'a> {
                 calls_not_before = Instant::now() + CALLS_ASKED_EVERY;
             }
             if now >= hung_at {
-                hung_at = now + HUNG_EVERY;
+                hung_at = period_start(now, HUNG_EVERY) + HUNG_EVERY;
                 self.look_for_hung_calls();
             }
             self.measure_cost(now, &mut cost_at);

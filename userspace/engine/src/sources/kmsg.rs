@@ -18,14 +18,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::clock::{LogClock, boottime_ns};
 use crate::lock::lock;
 use crate::open_record::EndRecord;
-use crate::supervise::beat;
+use crate::supervise::{beat, rest};
 
 /// The device.
 pub const PATH: &str = "/dev/kmsg";
 /// Larger than any record with its dictionary.
 const BUFFER: usize = 16 * 1024;
 /// How long one wait lasts at most: whoever wants the thread to end wakes it by its [`EndRecord`].
-const WAIT: Duration = Duration::from_secs(5);
+const WAIT: Duration = Duration::from_secs(60);
 /// A group of lines that belong together is closed after so long without a record.
 const FLUSH: Duration = Duration::from_millis(250);
 /// A record that was logged so much later than another shows that the other is closed. The log's clock is known
@@ -199,16 +199,15 @@ impl Reader {
                 false if self.since_progress > 0 => PROGRESS_EVERY,
                 false => WAIT,
             };
-            let timeout = Timespec {
-                tv_sec: wait.as_secs() as i64,
-                tv_nsec: i64::from(wait.subsec_nanos()),
-            };
             let asked = self.end_record.as_ref().map(EndRecord::as_fd);
             let fds = [Some(self.file.as_fd()), asked].into_iter().flatten();
             let mut fds: Vec<_> = fds
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
                 .collect();
-            match poll(&mut fds, Some(&timeout)) {
+            let polled = rest(wait, |time| {
+                poll(&mut fds, Timespec::try_from(time).ok().as_ref())
+            });
+            match polled {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }

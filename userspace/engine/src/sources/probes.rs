@@ -38,8 +38,8 @@ pub const DRAIN: &str = names::DRAIN;
 pub const HOUSEKEEPING: &str = names::HOUSEKEEPING;
 /// While the first has a record that waits for more to come, it asks for records this often.
 const PENDING_POLL: Duration = Duration::from_millis(1);
-/// Asleep, it still asks this often, and gives its heartbeat.
-const COLD_POLL: Duration = Duration::from_secs(5);
+/// Asleep, it still asks this often.
+const COLD_POLL: Duration = Duration::from_secs(30);
 /// Longest time between two of its heartbeats.
 const DRAIN_SILENCE: Duration = Duration::from_secs(15);
 /// And of the second, which reads every process of the host now and then.

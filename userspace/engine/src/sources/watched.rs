@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
 use gtrace_abi::{DeviceFilter, MAX_DEVICES};
-use gtrace_devices::{ProcGpus, ProcRoot};
+use gtrace_devices::{ProcGpus, ProcRoot, read_pseudo_file};
 use gtrace_event::PciAddress;
 
 /// The major number that the NVIDIA driver has had since ever (Documentation/admin-guide/
@@ -16,7 +16,7 @@ const NVIDIA_MAJOR: u32 = 195;
 
 /// NVIDIA's character devices, as the kernel lists them now.
 pub fn nvidia_devices(proc_root: &Path) -> Vec<DeviceFilter> {
-    let text = fs::read_to_string(proc_root.join("devices")).unwrap_or_default();
+    let text = read_pseudo_file(&proc_root.join("devices")).unwrap_or_default();
     parse_devices(&text)
 }
 
@@ -108,7 +108,7 @@ impl DeviceNames {
 
     /// The same, but of GPUs only what `gpus` does not know yet.
     pub(super) fn read_with(proc_root: &Path, gpus: &mut ProcGpus) -> Self {
-        let text = fs::read_to_string(proc_root.join("devices")).unwrap_or_default();
+        let text = read_pseudo_file(&proc_root.join("devices")).unwrap_or_default();
         Self {
             majors: listed(&text).collect(),
             gpus: gpus

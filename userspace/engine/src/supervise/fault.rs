@@ -12,6 +12,9 @@ mod on {
     /// Long enough to be taken for hung.
     const HANG: Duration = Duration::from_secs(5);
 
+    /// Between two heartbeats of a task that rests, and two checks of the tasks, where orders may come.
+    const OBEYS_WITHIN: Duration = Duration::from_secs(2);
+
     static HANGS: Mutex<Option<String>> = Mutex::new(None);
 
     fn file() -> Option<&'static Path> {
@@ -44,6 +47,14 @@ mod on {
         }
     }
 
+    /// How long something may last that would last for `time` without orders.
+    pub(in super::super) fn longest(time: Duration) -> Duration {
+        match file() {
+            Some(_) => time.min(OBEYS_WITHIN),
+            None => time,
+        }
+    }
+
     /// Nobody waits for a task that hangs by order.
     pub(in super::super) fn silence(task: &str, silence: Duration) -> Duration {
         let hangs = HANGS.lock().is_ok_and(|h| h.as_deref() == Some(task));
@@ -73,6 +84,10 @@ mod off {
 
     pub(in super::super) fn strike(_task: &str) {}
 
+    pub(in super::super) fn longest(time: Duration) -> Duration {
+        time
+    }
+
     pub(in super::super) fn silence(_task: &str, silence: Duration) -> Duration {
         silence
     }
@@ -89,6 +104,6 @@ mod off {
 }
 
 #[cfg(not(debug_assertions))]
-pub(super) use off::{down_max, held, over, silence, strike};
+pub(super) use off::{down_max, held, longest, over, silence, strike};
 #[cfg(debug_assertions)]
-pub(super) use on::{down_max, held, over, silence, strike};
+pub(super) use on::{down_max, held, longest, over, silence, strike};

@@ -33,7 +33,11 @@ mod fault;
 pub mod names;
 mod pulse;
 mod registry;
+mod timer;
 
 pub use self::backoff::Backoff;
-pub use self::pulse::{Pulse, beat, is_revoked, lock_or_fail, lock_within, sending};
+pub use self::pulse::{
+    Pulse, beat, first_pulse, is_revoked, lock_or_fail, lock_within, period_start, rest, sending,
+};
 pub use self::registry::{Body, Loss, Outage, Registry, Task};
+pub use self::timer::Timer;

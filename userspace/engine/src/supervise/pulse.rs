@@ -5,13 +5,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::task::{Context, Poll, Wake};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use super::fault;
 use crate::lock::lock;
 
-/// Longest time between two heartbeats of a task that waits.
-const BEAT: Duration = Duration::from_secs(5);
 /// Between attempts to take a lock that another thread holds.
 const LOCK_POLL: Duration = Duration::from_millis(2);
 
@@ -29,12 +29,23 @@ pub struct Pulse {
     pub stop: AtomicBool,
     /// Milliseconds since the process's first pulse.
     beat_ms: AtomicU64,
+    /// Until when it rests, by the same clock; 0 while it does not.
+    rest_ms: AtomicU64,
     state: AtomicU8,
     /// Its thread below /proc: `PID/task/TID`.
     thread: OnceLock<PathBuf>,
     /// Woken since it began to wait.
     woken: AtomicBool,
     waker: Mutex<Option<Waker>>,
+}
+
+/// Wakes a thread for a future.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
 }
 
 /// Ends what its thread waits for.
@@ -53,11 +64,23 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Pulse>>> = const { RefCell::new(None) };
 }
 
+/// When the process had its first pulse: periods of all tasks are counted from then.
+pub fn first_pulse() -> Instant {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    *FIRST.get_or_init(Instant::now)
+}
+
+/// When the period began that `now` is in, of those that are `every` long. Tasks with one interval so wake together: they wake the CPU
+/// once, and what they sample is written together.
+pub fn period_start(now: Instant, every: Duration) -> Instant {
+    let since = now.saturating_duration_since(first_pulse()).as_nanos();
+    let ago = u64::try_from(since % every.as_nanos().max(1)).unwrap_or(u64::MAX);
+    now.checked_sub(Duration::from_nanos(ago)).unwrap_or(now)
+}
+
 /// Milliseconds of a clock that does not go back.
 pub(super) fn now_ms() -> u64 {
-    static FIRST: OnceLock<Instant> = OnceLock::new();
-    let first = *FIRST.get_or_init(Instant::now);
-    u64::try_from(first.elapsed().as_millis()).unwrap_or(u64::MAX)
+    u64::try_from(first_pulse().elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Pulse {
@@ -66,6 +89,7 @@ impl Pulse {
             task,
             stop: AtomicBool::new(false),
             beat_ms: AtomicU64::new(now_ms()),
+            rest_ms: AtomicU64::new(0),
             state: AtomicU8::new(WORKING),
             thread: OnceLock::new(),
             woken: AtomicBool::new(false),
@@ -111,23 +135,67 @@ impl Pulse {
         }
     }
 
-    /// Waits for `time`, until it is woken, or until it is to end. Gives heartbeats meanwhile.
+    /// Waits for `time`, until it is woken, or until it is to end.
     pub fn wait(&self, time: Duration) {
         let until = Instant::now().checked_add(time);
         loop {
             self.beat();
-            let left = until.map_or(BEAT, |at| at.saturating_duration_since(Instant::now()));
+            let left = until.map_or(Duration::MAX, |at| {
+                at.saturating_duration_since(Instant::now())
+            });
             let woken = self.woken.swap(false, Ordering::Acquire);
             if woken || left.is_zero() || self.is_stopping() {
                 return;
             }
-            std::thread::park_timeout(left.min(BEAT));
+            self.rest(left, std::thread::park_timeout);
         }
     }
 
-    /// When it beat last, by [`now_ms`].
+    /// As [`Self::wait`], until the next of the periods that are `every` long.
+    pub fn wait_for_next(&self, every: Duration) {
+        let now = Instant::now();
+        let next = period_start(now, every).checked_add(every);
+        self.wait(next.map_or(every, |next| next.saturating_duration_since(now)));
+    }
+
+    /// Waits until `future` is ready; `None` if the thread is to end before. No runtime drives it, so it waits for other threads only.
+    pub fn wait_for<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let waker = Arc::new(Unpark(std::thread::current())).into();
+        let mut future = std::pin::pin!(future);
+        loop {
+            self.beat();
+            if self.is_stopping() {
+                return None;
+            }
+            if let Poll::Ready(ready) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                return Some(ready);
+            }
+            self.rest(Duration::MAX, std::thread::park_timeout);
+        }
+    }
+
+    /// Runs `wait`, which returns once the time that it gets is over at the latest: until then the thread needs no heartbeat.
+    pub fn rest<T>(&self, time: Duration, wait: impl FnOnce(Duration) -> T) -> T {
+        let time = fault::longest(time);
+        let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        self.rest_ms
+            .store(now_ms().saturating_add(ms), Ordering::Relaxed);
+        let result = wait(time);
+        self.beat_ms.store(now_ms(), Ordering::Relaxed);
+        // After the heartbeat: who finds no rest any more finds that.
+        self.rest_ms.store(0, Ordering::Release);
+        result
+    }
+
+    /// When it was last seen to live, by [`now_ms`]: at its last heartbeat, or up to when it rested.
     pub(super) fn last_ms(&self) -> u64 {
-        self.beat_ms.load(Ordering::Relaxed)
+        let rested = self.rest_ms.load(Ordering::Acquire).min(now_ms());
+        self.beat_ms.load(Ordering::Relaxed).max(rested)
+    }
+
+    /// Whether it waits for its time to be over, or to be woken.
+    pub(super) fn is_resting(&self) -> bool {
+        self.rest_ms.load(Ordering::Acquire) > now_ms()
     }
 
     pub(super) fn is_sending(&self) -> bool {
@@ -202,6 +270,14 @@ pub fn beat() {
     }
 }
 
+/// [`Pulse::rest`] of the calling thread, if it is a task's.
+pub fn rest<T>(time: Duration, wait: impl FnOnce(Duration) -> T) -> T {
+    match current() {
+        Some(pulse) => pulse.rest(time, wait),
+        None => wait(time),
+    }
+}
+
 /// Runs `send`, which may wait for another task, as the calling task. Does not return if another
 /// thread has taken its place; nobody takes it while `send` runs.
 pub fn sending<T>(send: impl FnOnce() -> T) -> T {
@@ -271,8 +347,64 @@ mod tests {
     }
 
     #[test]
+    fn who_rests_is_seen_to_live_until_the_time_is_over_or_it_goes_on() {
+        let pulse = Pulse::new("test");
+        let hour = Duration::from_secs(3600);
+        pulse.rest(hour, |time| {
+            assert_eq!(time, hour);
+            let before = now_ms();
+            assert!(pulse.is_resting() && pulse.last_ms() >= before);
+        });
+        assert!(!pulse.is_resting());
+        pulse.rest(Duration::ZERO, |_| {
+            let began = now_ms();
+            while now_ms() < began + 5 {
+                std::thread::yield_now();
+            }
+            assert!(
+                !pulse.is_resting() && pulse.last_ms() <= began,
+                "it is late"
+            );
+        });
+    }
+
+    #[test]
+    fn periods_of_one_length_begin_together_and_with_those_of_its_multiples() {
+        let (first, second) = (first_pulse(), Duration::from_secs(1));
+        for at in [0, 1, 9, 10, 11, 59, 60, 3600] {
+            let start = |every: u32| period_start(first + at * second + second / 3, every * second);
+            assert_eq!(start(1), first + at * second);
+            assert_eq!(start(10), first + at / 10 * 10 * second);
+            assert_eq!(start(30), first + at / 30 * 30 * second);
+        }
+        assert_eq!(period_start(first + 7 * second, Duration::MAX), first);
+        assert_eq!(period_start(first, Duration::ZERO), first);
+    }
+
+    #[test]
+    fn a_thread_waits_for_a_future_until_it_is_ready_or_the_thread_is_to_end() {
+        let pulse = Pulse::new("test");
+        pulse.enter();
+        let (sender, mut received) = tokio::sync::mpsc::unbounded_channel();
+        let sends = std::thread::spawn(move || {
+            sender.send(7).unwrap();
+            sender
+        });
+        assert_eq!(pulse.wait_for(received.recv()), Some(Some(7)));
+        let _open = sends.join().unwrap();
+        let stops = Arc::clone(&pulse);
+        let stopping = std::thread::spawn(move || {
+            stops.stop.store(true, Ordering::Relaxed);
+            stops.wake();
+        });
+        assert_eq!(pulse.wait_for(received.recv()), None);
+        stopping.join().unwrap();
+    }
+
+    #[test]
     fn outside_of_a_task_nothing_is_watched() {
         beat();
         assert_eq!(sending(|| 7), 7);
+        assert_eq!(rest(Duration::from_secs(9), |time| time.as_secs()), 9);
     }
 }

@@ -17,9 +17,13 @@ use super::pulse::{Failed, Pulse, Revoked, now_ms};
 use super::{Backoff, fault};
 use crate::lock::lock;
 
+/// Longest time between two ticks, while every task is well.
+const TICK: Duration = Duration::from_secs(5);
+/// The same while one is not: it may be back.
+const TICK_ILL: Duration = Duration::from_secs(2);
 /// Most time between two ticks that counts as silence of the tasks: beyond, this process itself was
 /// stopped.
-const TICK_MAX: Duration = Duration::from_secs(5);
+const TICK_MAX: Duration = TICK;
 /// A new thread that lives so long is taken for well.
 const SETTLED: Duration = Duration::from_secs(10);
 /// After so long the next failure is a first one.
@@ -251,15 +255,17 @@ impl Registry {
         self.changed.notified().await;
     }
 
-    /// When the next task is to be started again, if one is.
-    pub fn due(&self) -> Option<Instant> {
+    /// How long after the last tick the next one is to come at the latest: a task is to be started again then, or has been silent
+    /// for too long if it gives no heartbeat meanwhile.
+    pub fn next_tick(&self, now: Instant) -> Duration {
         let inner = self.lock();
         let kept = inner.tasks.iter().filter(|entry| !entry.stopping);
-        kept.filter_map(|entry| entry.due).min()
+        let next = kept.map(|entry| entry.next_tick(now));
+        fault::longest(next.min().unwrap_or(TICK).min(TICK))
     }
 
     /// Checks every task: starts what is due, and returns what has failed since the last tick. To be
-    /// called every few seconds, when [`Self::changed`] returns, and when a task is [`Self::due`].
+    /// called when [`Self::changed`] returns, and after [`Self::next_tick`].
     pub fn tick(&self, now: Instant) -> Vec<Loss> {
         let mut inner = self.lock();
         let before = inner.ticked.replace(now).unwrap_or(now);
@@ -437,6 +443,22 @@ impl Entry {
         end.is_some() || !matches!(self.state, TaskState::Running | TaskState::Hung)
     }
 
+    /// See [`Registry::next_tick`].
+    fn next_tick(&self, now: Instant) -> Duration {
+        match (self.state, self.task.silence) {
+            (TaskState::Ended, _) => TICK,
+            (TaskState::Running, None) if self.ill.is_none() => TICK,
+            // Of more than that it is too long.
+            (TaskState::Running, Some(silence)) if self.ill.is_none() => {
+                silence.saturating_sub(self.run.silent) + Duration::from_millis(1)
+            }
+            _ => {
+                let due = self.due.map(|due| due.saturating_duration_since(now));
+                due.map_or(TICK_ILL, |due| due.min(TICK_ILL))
+            }
+        }
+    }
+
     fn set(&mut self, state: TaskState) {
         if self.state != state {
             self.state = state;
@@ -462,9 +484,15 @@ impl Entry {
             }
         }
         let last = self.run.pulse.last_ms();
-        if last != self.run.seen_ms || self.run.pulse.is_sending() {
+        let lives = self.run.pulse.is_resting() || self.run.pulse.is_sending();
+        if last != self.run.seen_ms || lives {
             self.run.seen_ms = last;
-            self.run.silent = Duration::ZERO;
+            let since = Duration::from_millis(now_ms().saturating_sub(last));
+            self.run.silent = if lives {
+                Duration::ZERO
+            } else {
+                since.min(elapsed)
+            };
             if self.state == TaskState::Hung {
                 tracing::info!("{} gives heartbeats again", self.task.name);
                 fault::over(self.task.name);

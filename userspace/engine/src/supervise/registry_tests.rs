@@ -162,6 +162,42 @@ fn what_waits_for_another_task_does_not_hang() {
 }
 
 #[test]
+fn who_waits_for_something_to_do_does_not_hang_and_gives_no_heartbeat() {
+    let registry = Registry::default();
+    let body = |pulse: &Pulse| {
+        pulse.wait(Duration::MAX);
+        Ok(())
+    };
+    registry.start(task("test"), body).unwrap();
+    while !registry.lock().tasks[0].run.pulse.is_resting() {
+        std::thread::yield_now();
+    }
+    let now = Instant::now();
+    for second in 0..100 {
+        assert_eq!(registry.tick(now + seconds(second)), []);
+    }
+    assert_eq!(registry.next_tick(now), TICK);
+    registry.wake("test");
+    until_end(&registry, 0);
+}
+
+#[test]
+fn the_tasks_are_checked_when_one_may_have_been_silent_for_too_long() {
+    let registry = Registry::default();
+    let _go_on = idle(&registry, "test", || {});
+    let now = Instant::now();
+    assert_eq!(registry.tick(now), []);
+    assert_eq!(registry.next_tick(now), TICK);
+    assert_eq!(registry.tick(now + seconds(4)), []);
+    assert_eq!(registry.tick(now + seconds(8)), []);
+    let next = registry.next_tick(now + seconds(8));
+    assert_eq!(next, seconds(2) + Duration::from_millis(1));
+    let hung = now + seconds(8) + next;
+    assert_eq!(registry.tick(hung).len(), 1);
+    assert!(registry.next_tick(hung) < seconds(1), "it is started again");
+}
+
+#[test]
 fn a_process_that_was_stopped_does_not_take_its_tasks_for_hung() {
     let registry = Registry::default();
     let _go_on = idle(&registry, "test", || {});

@@ -125,7 +125,7 @@ fn what_is_reported_or_missed_is_so_once_whichever_thread_goes_on() {
     let mut watching = watching(&HOT.replace("for_s = 20", "for_s = 0"));
     let queue = Queue::default();
     for second in 0..QUEUE as i64 + 3 {
-        queue.take(&batch(second, MetricKind::Gauge, &[("a", 90.0)]));
+        queue.take(&Arc::new(batch(second, MetricKind::Gauge, &[("a", 90.0)])));
     }
     let mut rounds = || {
         let mut live = hub.subscribe().live;

@@ -12,7 +12,7 @@ section! {
         removed_up_to: Option<crate::Severity>,
         /// The numbers that are not in the store, each with the hash by which the chain goes on.
         removed: Vec<RemovedRange>,
-        /// The damaged file, moved aside.
+        /// The damaged file, moved aside; its write-ahead log where nothing else is left.
         moved_to: Option<String>,
     }
 }

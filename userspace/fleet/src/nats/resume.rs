@@ -30,7 +30,7 @@ pub enum Resume {
     Generation(Option<Position>, String),
     /// After this record, with a generation of its own.
     NewGeneration(Option<Position>),
-    /// No head has said anything yet: one has to be asked.
+    /// No head has reported anything yet: one has to be asked.
     Ask,
 }
 

@@ -44,7 +44,7 @@ pub struct HostFacts {
     /// Its boot.
     pub boot: Option<String>,
     /// When it found out what is known of its health, by its own clock.
-    pub heard: Option<Timestamp>,
+    pub health_time: Option<Timestamp>,
     /// The effects of steps.
     pub effects: BTreeMap<Step, Effect>,
 }
@@ -312,7 +312,7 @@ impl Remediation {
         };
         let what = format!("{} is withdrawn: {why}", step.step);
         (step.state, step.began, step.sent) = (StepState::Pending, None, None);
-        (step.boot, step.said) = (None, None);
+        (step.boot, step.reported) = (None, None);
         plan.note(now, &rule, &what);
         plan.count(&before);
     }
@@ -344,11 +344,11 @@ impl Remediation {
                 && of.effects.get(&step) == Some(&Effect::Absent)
                 && is_settled(&plan.steps[index], policy, now);
             let unsent = plan.steps[index].is_unsent();
-            // An attempt ended before anything was sent, and said why.
-            let retried = unsent && !late && plan.steps[index].said.is_some();
+            // An attempt ended before anything was sent, and reported why.
+            let retried = unsent && !late && plan.steps[index].reported.is_some();
             let again = match step {
                 Step::Return => of.unwell.is_some() && nothing_is_put_back(&plan.steps[..index]),
-                _ => resent || retried || (unsent && plan.steps[index].said.is_none()),
+                _ => resent || retried || (unsent && plan.steps[index].reported.is_none()),
             };
             if again {
                 // All that it needs is looked at anew.
@@ -393,7 +393,7 @@ impl Remediation {
                     begun.began = Some(now);
                 }
                 if !retried {
-                    begun.said = None;
+                    begun.reported = None;
                 }
                 begun.sent = None;
                 begun.boot.clone_from(&of.boot);
@@ -431,7 +431,7 @@ impl Remediation {
                     let done = &mut plan.steps[index];
                     done.state = StepState::Done;
                     done.seen = Some(now);
-                    done.heard = of.heard;
+                    done.health_time = of.health_time;
                     if effect == Some(&Effect::Theirs) {
                         done.undo = StepState::Skipped;
                     }
@@ -445,13 +445,16 @@ impl Remediation {
                     continue;
                 }
                 _ if step == Step::Ticket && unsent => {
-                    let said = plan.steps[index].said.as_deref().unwrap_or("no answer");
-                    format!("it was not sent within {} s ({said})", step.limit_s())
+                    let reported = plan.steps[index].reported.as_deref().unwrap_or("no answer");
+                    format!("it was not sent within {} s ({reported})", step.limit_s())
                 }
                 _ if step == Step::Ticket => {
                     let why = "the head ended while it was under way";
-                    let said = plan.steps[index].said.as_deref();
-                    format!("{}; whether it was done is not known", said.unwrap_or(why))
+                    let reported = plan.steps[index].reported.as_deref();
+                    format!(
+                        "{}; whether it was done is not known",
+                        reported.unwrap_or(why)
+                    )
                 }
                 Some(Effect::Failed(why)) => why.clone(),
                 _ if dry && interrupted && step.is_resumable() => {
@@ -469,13 +472,13 @@ impl Remediation {
                     format!("nobody can say whether it has taken effect: {why}")
                 }
                 _ => {
-                    let said = plan.steps[index].said.as_deref().unwrap_or("no answer");
-                    format!("no effect within {} s ({said})", step.limit_s())
+                    let reported = plan.steps[index].reported.as_deref().unwrap_or("no answer");
+                    format!("no effect within {} s ({reported})", step.limit_s())
                 }
             };
             let failed = &mut plan.steps[index];
             failed.state = StepState::Failed;
-            failed.said = Some(why.clone());
+            failed.reported = Some(why.clone());
             match step {
                 Step::Ticket => {
                     let rule = plan.by_rule();
@@ -552,20 +555,20 @@ impl Remediation {
         match outcome {
             // Whoever changed the plan knows that it was not sent.
             Outcome::Withdrawn => {}
-            Outcome::Acted(said) => {
+            Outcome::Acted(text) => {
                 *state = StepState::Acted;
-                step.said = Some(said.clone());
-                plan.note(now, &rule, &format!("{what}: {said}"));
+                step.reported = Some(text.clone());
+                plan.note(now, &rule, &format!("{what}: {text}"));
             }
             Outcome::Unsure(why) => {
                 // A drain says so again and again.
-                if step.said.replace(why.clone()) != Some(why.clone()) {
+                if step.reported.replace(why.clone()) != Some(why.clone()) {
                     plan.note(now, &rule, &format!("{what}: {why}"));
                 }
             }
             Outcome::Refused(why) => {
                 *state = StepState::Failed;
-                step.said = Some(why.clone());
+                step.reported = Some(why.clone());
                 let what = format!("{what} failed: {why}");
                 // Whoever has it undone, or has seen its end, goes on.
                 let counts = match order.undo {
@@ -659,7 +662,7 @@ fn put_back(plan: &mut Plan, end: usize, policy: &Policy, of: &HostFacts, now: T
         match step.undo {
             StepState::Done | StepState::Skipped => {}
             StepState::Failed => {
-                return Back::Failed(step.said.clone().unwrap_or_default());
+                return Back::Failed(step.reported.clone().unwrap_or_default());
             }
             StepState::Pending
                 if may_take_effect(step, policy, now)
@@ -675,7 +678,7 @@ fn put_back(plan: &mut Plan, end: usize, policy: &Policy, of: &HostFacts, now: T
                 step.undo = StepState::Begun;
                 step.began = Some(now);
                 step.sent = None;
-                step.said = None;
+                step.reported = None;
                 plan.note(now, &rule, &format!("undoing {kind} begins"));
                 return Back::Order(order(plan, index, true));
             }
@@ -691,11 +694,11 @@ fn put_back(plan: &mut Plan, end: usize, policy: &Policy, of: &HostFacts, now: T
                     }
                     // It was not sent, or had no effect and cannot have one any more.
                     effect
-                        if (unsent && (!late || step.said.is_none()))
+                        if (unsent && (!late || step.reported.is_none()))
                             || (!late && had_none && effect == Some(&Effect::Ours)) =>
                     {
-                        // An attempt that ended before anything was sent has said why, and counts to the time that there is.
-                        let retried = unsent && step.said.is_some();
+                        // An attempt that ended before anything was sent has reported why, and counts to the time that there is.
+                        let retried = unsent && step.reported.is_some();
                         if unsent && !retried {
                             step.began = Some(now);
                         }
@@ -711,12 +714,12 @@ fn put_back(plan: &mut Plan, end: usize, policy: &Policy, of: &HostFacts, now: T
                     }
                     Some(Effect::Unknown(why) | Effect::Failed(why)) => why.clone(),
                     _ => {
-                        let said = step.said.as_deref().unwrap_or("no answer");
-                        format!("{kind} still holds after {} s ({said})", kind.limit_s())
+                        let reported = step.reported.as_deref().unwrap_or("no answer");
+                        format!("{kind} still holds after {} s ({reported})", kind.limit_s())
                     }
                 };
                 step.undo = StepState::Failed;
-                step.said = Some(why.clone());
+                step.reported = Some(why.clone());
                 return Back::Failed(why);
             }
         }

@@ -28,8 +28,8 @@ pub struct Cause {
 
 impl Cause {
     /// What a host wrote of it, as one line of bounded length.
-    pub fn text_of(said: &str) -> String {
-        let mut text: String = said.chars().take(TEXT_MAX + 1).collect();
+    pub fn text_of(text: &str) -> String {
+        let mut text: String = text.chars().take(TEXT_MAX + 1).collect();
         if text.chars().count() > TEXT_MAX {
             text = text.chars().take(TEXT_MAX - 1).collect();
             text.push('…');
@@ -129,11 +129,13 @@ pub struct PlanStep {
     /// When its effect was seen.
     pub seen: Option<Timestamp>,
     /// When the host had found out what was known of its health then, by its own clock.
-    pub heard: Option<Timestamp>,
+    #[serde(alias = "heard")]
+    pub health_time: Option<Timestamp>,
     /// The host's boot before a reboot.
     pub boot: Option<String>,
     /// What came of it.
-    pub said: Option<String>,
+    #[serde(alias = "said")]
+    pub reported: Option<String>,
 }
 
 impl PlanStep {
@@ -229,9 +231,9 @@ impl Plan {
             began: None,
             sent: None,
             seen: None,
-            heard: None,
+            health_time: None,
             boot: None,
-            said: None,
+            reported: None,
         };
         let mut plan = Self {
             id,
@@ -382,5 +384,18 @@ impl Plan {
                 Ok(())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_an_earlier_head_wrote_is_read() {
+        let text = r#"{"step":"reboot","state":"acted","heard":"2026-01-01T00:00:00Z","said":"no answer"}"#;
+        let step: PlanStep = serde_json::from_str(text).unwrap();
+        assert!(step.health_time.is_some());
+        assert_eq!(step.reported.as_deref(), Some("no answer"));
     }
 }

@@ -7,6 +7,23 @@ use super::Effect;
 
 /// States in which a node has jobs, of scontrol(1).
 const BUSY: [&str; 3] = ["ALLOCATED", "MIXED", "COMPLETING"];
+/// States in which a node gets no new job though nobody drains it, of sinfo(1): it is down or failing, does not answer slurmctld, is in a
+/// maintenance reservation, or is being rebooted.
+const NO_JOBS: [&str; 11] = [
+    "DOWN",
+    "FAIL",
+    "FAILING",
+    "ERROR",
+    "UNKNOWN",
+    "NOT_RESPONDING",
+    "INVAL",
+    "INVALID_REG",
+    "MAINT",
+    "MAINTENANCE",
+    "REBOOT_ISSUED",
+];
+/// What older versions have behind a state for these: no answer, maintenance, a reboot.
+const NO_JOBS_SUFFIX: [char; 3] = ['*', '$', '^'];
 /// Most nodes that are read: a line for each, so that what another program prints takes no more memory than that.
 pub const NODES_MAX: usize = 100_000;
 /// Longest reason that is kept, in characters.
@@ -17,6 +34,8 @@ const REASON_MAX: usize = 300;
 pub struct Node {
     /// `IDLE`, `DRAIN` and so on.
     states: Vec<String>,
+    /// The scheduler gives it no jobs, though nobody drains it.
+    gets_no_jobs: bool,
     reason: String,
 }
 
@@ -28,10 +47,9 @@ impl Node {
             .any(|state| state == "DRAIN" || state == "DRAINED" || state == "DRAINING")
     }
 
-    /// Whether the scheduler gives it no jobs: it is drained, down or failing.
+    /// Whether the scheduler gives it no jobs: it is drained, down or failing, does not answer, or is in maintenance.
     pub fn is_out(&self) -> bool {
-        let out = ["DOWN", "FAIL", "FAILING"];
-        self.is_drained() || self.states.iter().any(|s| out.contains(&s.as_str()))
+        self.is_drained() || self.gets_no_jobs
     }
 
     /// Jobs that are there, in words.
@@ -71,12 +89,19 @@ pub fn parse(output: &str) -> BTreeMap<String, Node> {
         let field = |key: &str| line.split_once(key).map(|(_, rest)| rest);
         let state = field(" State=").and_then(|rest| rest.split(' ').next());
         // A suffix says more of it: `*` does not answer, `~` is powered off, and others.
-        let states = state.unwrap_or_default().split('+').take(16);
-        let states =
-            states.map(|s| s.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
+        let written = state.unwrap_or_default().split('+').take(16);
+        let written = written.map(|state| {
+            let name = state.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            (name, &state[name.len()..])
+        });
+        let written: Vec<(&str, &str)> = written.collect();
+        let gets_no_jobs = written
+            .iter()
+            .any(|(name, suffix)| NO_JOBS.contains(name) || suffix.contains(NO_JOBS_SUFFIX));
         let reason = field(" Reason=").unwrap_or_default();
         let node = Node {
-            states: states.map(str::to_owned).collect(),
+            states: written.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            gets_no_jobs,
             reason: reason.chars().take(REASON_MAX).collect(),
         };
         nodes.insert(name.to_owned(), node);
@@ -104,5 +129,37 @@ mod tests {
         assert!(two.busy().is_some() && two.is_out());
         assert_eq!((three.effect(7), three.is_out()), (Effect::Absent, false));
         assert!(three.busy().is_some());
+    }
+
+    #[test]
+    fn a_node_that_gets_no_jobs_is_out_though_nobody_drains_it() {
+        let is_out =
+            |state: &str| parse(&format!("NodeName=n State={state} Reason=x"))["n"].is_out();
+        for out in [
+            "DOWN",
+            "IDLE*",
+            "IDLE+NOT_RESPONDING",
+            "IDLE+COMPLETING+NOT_RESPONDING",
+            "ALLOCATED+MAINTENANCE",
+            "IDLE$",
+            "IDLE+MAINTENANCE+RESERVED",
+            "IDLE+REBOOT_ISSUED",
+            "IDLE^",
+            "UNKNOWN*",
+            "IDLE+INVALID_REG",
+        ] {
+            assert!(is_out(out), "{out}");
+        }
+        // Power saving starts a node when a job wants it, and a reboot that was asked for waits for the jobs.
+        for there in [
+            "IDLE",
+            "MIXED+PLANNED",
+            "ALLOCATED+RESERVED",
+            "IDLE~",
+            "IDLE+CLOUD+POWERED_DOWN",
+            "MIXED+REBOOT_REQUESTED",
+        ] {
+            assert!(!is_out(there), "{there}");
+        }
     }
 }

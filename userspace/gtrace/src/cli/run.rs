@@ -15,7 +15,7 @@ use gtrace_engine::config::{Config, Keys};
 use gtrace_engine::daemon::{Ended, Options, Prepared};
 use gtrace_engine::hub::{Hub, News};
 use gtrace_engine::memory;
-use gtrace_engine::supervise::{Task, beat, sending};
+use gtrace_engine::supervise::{Task, sending};
 use gtrace_event::{EventChange, Incident, IncidentId, IncidentState, Provenance, Timestamp};
 use gtrace_http::{ApiConfig, Bound, Inherited};
 use tokio::sync::broadcast;
@@ -27,9 +27,7 @@ use crate::render::{self, ColorChoice, Style};
 
 /// Incidents whose state is remembered, so that it is printed once.
 const INCIDENTS_MAX: usize = 256;
-/// With nothing to print, between two heartbeats.
-const PRINT_ROUND: Duration = Duration::from_secs(5);
-/// Longest time between two of them.
+/// Longest time between two heartbeats.
 const PRINT_SILENCE: Duration = Duration::from_secs(15);
 
 /// Watch this host.
@@ -177,24 +175,17 @@ fn start_printing(hub: &Arc<Hub>) -> std::io::Result<()> {
     let task = Task::optional("print", PRINT_SILENCE);
     let of_task = Arc::clone(hub);
     hub.tasks.start(task, move |pulse| {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .map_err(|error| format!("cannot wait for records: {error}"))?;
         let mut stream = of_task.subscribe().live;
         let mut printer = Printer::new();
-        while !pulse.is_stopping() {
-            beat();
-            let next = async { tokio::time::timeout(PRINT_ROUND, stream.recv()).await };
-            match runtime.block_on(next) {
-                Err(_) => {}
-                Ok(Ok(News::Event(published))) => printer.print(&published),
-                Ok(Ok(News::Incident(published))) => printer.print_incident(&published.incident),
-                Ok(Ok(News::Health(_))) => {}
-                Ok(Err(broadcast::error::RecvError::Lagged(n))) => {
+        while let Some(next) = pulse.wait_for(stream.recv()) {
+            match next {
+                Ok(News::Event(published)) => printer.print(&published),
+                Ok(News::Incident(published)) => printer.print_incident(&published.incident),
+                Ok(News::Health(_)) => {}
+                Err(broadcast::error::RecvError::Lagged(n)) => {
                     tracing::warn!("{n} records are not printed here; `gtrace events` has them");
                 }
-                Ok(Err(broadcast::error::RecvError::Closed)) => return Ok(()),
+                Err(broadcast::error::RecvError::Closed) => return Ok(()),
             }
         }
         Ok(())

@@ -186,6 +186,16 @@ impl Chromium {
         self.call("Page.navigate", json!({ "url": url }));
     }
 
+    /// Has each page that is opened run this first; for [`Self::without`].
+    pub fn script(&mut self, source: &str) -> Value {
+        let source = json!({ "source": source });
+        self.call("Page.addScriptToEvaluateOnNewDocument", source)
+    }
+
+    pub fn without(&mut self, script: Value) {
+        self.call("Page.removeScriptToEvaluateOnNewDocument", script);
+    }
+
     /// The value of an expression, or of what it promises.
     pub fn value(&mut self, expression: &str) -> Value {
         let asked =

@@ -42,8 +42,7 @@ pub(super) fn records(sql: &mut dyn Sql, took: &Took) -> Result<(), DbError> {
 /// Drops incidents of a host that has too many, in the order of their changes: its clock may be wrong.
 pub(super) fn incidents(sql: &mut dyn Sql, host: i64) -> Result<(), DbError> {
     let count = "SELECT count(*) FROM incidents WHERE host = $1";
-    let rows = sql.rows(count, &[host.into()])?;
-    if rows.first().is_none_or(|row| row[0].int() <= INCIDENTS_MAX) {
+    if sql.number(count, &[host.into()])? <= INCIDENTS_MAX {
         return Ok(());
     }
     let oldest = INCIDENTS_MAX - INCIDENTS_DROPPED - 1;

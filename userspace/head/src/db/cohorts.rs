@@ -82,20 +82,8 @@ impl From<&str> for Factor {
 
 impl Database {
     /// For each version its hosts, with their failures and GPU-hours while they had it: a host that was upgraded is in two. Failures are those of
-    /// [`Self::exposed`].
-    ///
-    /// # Errors
-    /// [`DbError`].
-    pub fn cohorts(&mut self, by: &Factor) -> Result<BTreeMap<String, Vec<Exposed>>, DbError> {
-        // Nothing is taken for over, so that all is read.
-        self.cohorts_from(&mut Tallies::default(), by, i64::MIN)
-    }
-
-    /// The same, from what was kept of the last question, as of `today` (days since 1970-01-01).
-    ///
-    /// # Errors
-    /// [`DbError`].
-    pub fn cohorts_from(
+    /// [`Self::exposed`]. From what was kept of the last question, as of `today` (days since 1970-01-01).
+    pub fn cohorts(
         &mut self,
         tallies: &mut Tallies,
         by: &Factor,
@@ -142,7 +130,7 @@ mod tests {
     use gtrace_event::{FailureClass, Record, Timestamp};
 
     use super::*;
-    use crate::db::testing::{bare_state, enrolled, incident, put_first, with_hosts};
+    use crate::db::testing::{bare_state, enrolled, incident, placed, put_first, with_hosts};
     use crate::db::{NewState, Placed};
 
     const PCI: &str = "0000:3b:00.0";
@@ -168,9 +156,8 @@ mod tests {
                         r#"{"time":"2026-01-01T00:00:00Z","version":"x","labels":{"image":"i1"}}"#
                             .to_owned(),
                     gpus: vec![Placed {
-                        pci: PCI.to_owned(),
-                        uuid: String::new(),
                         versions: versions.text(),
+                        ..placed(PCI, "")
                     }],
                     ..bare_state(host, at(minute))
                 };
@@ -189,7 +176,7 @@ mod tests {
         put_first(&mut db, hosts[0], &records, at(200));
         let mut of = |by: &str| -> Vec<(String, String, u64, f64)> {
             let mut found = Vec::new();
-            for (version, hosts) in db.cohorts(&Factor::from(by)).unwrap() {
+            for (version, hosts) in db.cohorts_anew(&Factor::from(by)) {
                 for host in hosts {
                     found.push((version.clone(), host.name, host.failures, host.hours));
                 }

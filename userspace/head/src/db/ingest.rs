@@ -528,8 +528,8 @@ fn day_of(sql: &mut dyn Sql, now: Timestamp) -> Result<i64, DbError> {
     if day >= FIRST_DAY {
         return Ok(day);
     }
-    let newest = sql.rows("SELECT coalesce(max(day), 0) FROM days", &[])?;
-    Ok(newest.first().map_or(0, |row| row[0].int()).max(FIRST_DAY))
+    let newest = sql.number("SELECT max(day) FROM days", &[])?;
+    Ok(newest.max(FIRST_DAY))
 }
 
 /// The table of the day, made where it is not there yet.
@@ -612,7 +612,7 @@ mod tests {
         let now = Timestamp::now();
         // The head starts in 1970, for a minute.
         for (host, now) in [(0, now), (1, Timestamp::UNIX_EPOCH)] {
-            let batch = first_batch(host, std::iter::once("{}".to_owned()), now);
+            let batch = first_batch(host, ["{}"], now);
             database.ingest(now, &[batch]).unwrap();
         }
         let today = nanos(now).div_euclid(DAY_NS);
@@ -637,7 +637,7 @@ mod tests {
             r#"{{"record":"event","id":"e","time":"{now}","kind":"records_removed","detail":{{"removed":[{}]}}}}"#,
             ranges.join(",")
         );
-        let mut arrived = first_batch(0, std::iter::once("{}".to_owned()), now);
+        let mut arrived = first_batch(0, ["{}"], now);
         let epoch = arrived.batch.records[0].epoch;
         // Two gaps, of which the record explains one.
         let mut push = |seq: u64, before: Hash, body: &str| {

@@ -191,9 +191,6 @@ fn named(row: HostRow, by: &LatencyBy) -> Named {
 
 impl Database {
     /// How long calls took, by call, host or what else is asked for.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn latency(&mut self, query: &LatencyQuery) -> Result<LatencyReport, DbError> {
         let (first, last) = (day_of(query.since), day_of(query.until));
         let mut names: BTreeMap<i64, Named> = BTreeMap::new();

@@ -71,11 +71,8 @@ pub(super) fn place(
             ],
         )?;
     }
-    let rows = sql.rows(
-        "SELECT count(*) FROM placements WHERE host = $1",
-        &[host.into()],
-    )?;
-    if rows.first().is_some_and(|row| row[0].int() > ROWS_MAX) {
+    let count = "SELECT count(*) FROM placements WHERE host = $1";
+    if sql.number(count, &[host.into()])? > ROWS_MAX {
         sql.execute(
             &format!(
                 "DELETE FROM placements WHERE host = $1 AND last_ns <= (SELECT last_ns FROM placements WHERE host = $1 \
@@ -90,20 +87,9 @@ pub(super) fn place(
 
 impl Database {
     /// Units with their failures and GPU-hours, both of the time that is kept. Failures are incidents that are no drills, from when the unit
-    /// was first observed on. An incident counts once for each unit that it has.
-    ///
-    /// # Errors
-    /// [`DbError`].
-    pub fn exposed(&mut self, by: &Unit) -> Result<Vec<Exposed>, DbError> {
-        // Nothing is taken for over, so that all is read.
-        self.exposed_from(&mut Tallies::default(), by, i64::MIN)
-    }
-
-    /// The same, from what was kept of the last question, as of `today` (days since 1970-01-01).
-    ///
-    /// # Errors
-    /// [`DbError`].
-    pub fn exposed_from(
+    /// was first observed on. An incident counts once for each unit that it has. From what was kept of the last question, as of `today`
+    /// (days since 1970-01-01).
+    pub fn exposed(
         &mut self,
         tallies: &mut Tallies,
         by: &Unit,
@@ -136,14 +122,14 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use gtrace_event::{
-        FailureClass, Gpu, HealthNews, HealthRecord, HealthSubject, Incident, Occasion, PciAddress,
-        Record, SubjectKind,
+        FailureClass, Gpu, HealthNews, HealthRecord, HealthSubject, Incident, Occasion, Record,
+        SubjectKind,
     };
 
     use super::super::tallies::{RESETS_MAX, note_reset, place_of};
     use super::*;
     use crate::db::NewState;
-    use crate::db::testing::{bare_state, enrolled, incident, put_first, with_hosts};
+    use crate::db::testing::{bare_state, enrolled, incident, placed, put_first, with_hosts};
 
     #[test]
     fn failures_that_come_again_after_a_reset_a_reboot_or_an_exchange_are_counted() {
@@ -156,11 +142,7 @@ mod tests {
         for (minutes, uuid) in [(0..=60, "GPU-1"), (61..=120, "GPU-2")] {
             for minute in minutes {
                 let state = NewState {
-                    gpus: vec![Placed {
-                        pci: slot.to_owned(),
-                        uuid: uuid.to_owned(),
-                        versions: String::new(),
-                    }],
+                    gpus: vec![placed(slot, uuid)],
                     ..bare_state(host, at(minute))
                 };
                 db.put_states(&[state], at(minute)).unwrap();
@@ -189,7 +171,7 @@ mod tests {
         }
         put_first(&mut db, host, &records, at(120));
         let mut of = |by: Unit| -> Vec<(String, u64, [u64; 3])> {
-            let units = db.exposed(&by).unwrap().into_iter();
+            let units = db.exposed_anew(&by).into_iter();
             let of = |u: Exposed| {
                 let again = [u.after_reset, u.after_reboot, u.after_exchange];
                 (u.name, u.failures, again)
@@ -208,8 +190,7 @@ mod tests {
             note_reset(db.sql.as_mut(), host, slot, n).unwrap();
             note_reset(db.sql.as_mut(), host, "no address", n).unwrap();
         }
-        let rows = db.sql.rows("SELECT count(*) FROM gpu_resets", &[]).unwrap();
-        assert_eq!(rows[0][0].int(), RESETS_MAX);
+        assert_eq!(db.number("SELECT count(*) FROM gpu_resets"), RESETS_MAX);
     }
 
     fn gpu(pci: &str, uuid: Option<&str>) -> Gpu {
@@ -263,24 +244,11 @@ mod tests {
         let day = |day: i64| Timestamp::from_second(day * 86_400 + 60).unwrap();
         let state = |first: i64, seen: Timestamp| NewState {
             gpus: (first..first + 256)
-                .map(|n| Placed {
-                    pci: PciAddress {
-                        domain: u32::try_from(n).unwrap(),
-                        bus: 1,
-                        device: 0,
-                        function: 0,
-                    }
-                    .to_string(),
-                    uuid: String::new(),
-                    versions: String::new(),
-                })
+                .map(|n| placed(&format!("{n:04x}:01:00.0"), ""))
                 .collect(),
             ..bare_state(1, seen)
         };
-        let count = |db: &mut Database| {
-            let rows = "SELECT count(*) FROM placements WHERE host = 1";
-            usize::try_from(db.sql.rows(rows, &[]).unwrap()[0][0].int()).unwrap()
-        };
+        let count = "SELECT count(*) FROM placements WHERE host = 1";
         let host = "INSERT INTO hosts(id, name, simulated, credential, enrolled_ns, taken, tip, forks) \
                     VALUES (1, 'a', 1, '', 0, 0, 0, 0)";
         db.sql.execute(host, &[]).unwrap();
@@ -288,9 +256,9 @@ mod tests {
             let at = day(100 + n);
             db.put_states(&[state(n * 256, at)], at).unwrap();
         }
-        assert_eq!(count(&mut db), usize::try_from(ROWS_MAX).unwrap());
+        assert_eq!(db.number(count), ROWS_MAX);
         db.retain(119).unwrap();
-        assert_eq!(count(&mut db), 256);
+        assert_eq!(db.number(count), 256);
     }
 
     #[test]
@@ -304,11 +272,7 @@ mod tests {
                     state:
                         r#"{"time":"2026-01-01T00:00:00Z","version":"x","labels":{"rack":"r1"}}"#
                             .to_owned(),
-                    gpus: vec![Placed {
-                        pci: "0000:3b:00.0".to_owned(),
-                        uuid: uuid.to_owned(),
-                        versions: String::new(),
-                    }],
+                    gpus: vec![placed("0000:3b:00.0", uuid)],
                     ..bare_state(host, at(minute))
                 };
                 db.put_states(&[state], at(minute)).unwrap();
@@ -336,7 +300,7 @@ mod tests {
         ];
         put_first(&mut db, ids[0], &records, at(300));
         let mut of = |by: Unit| -> Vec<(String, u64, f64)> {
-            let units = db.exposed(&by).unwrap();
+            let units = db.exposed_anew(&by);
             let all = units.into_iter().map(|u| (u.name, u.failures, u.hours));
             all.collect()
         };

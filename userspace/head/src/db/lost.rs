@@ -52,8 +52,7 @@ pub(super) fn incidents(
         incident.change_state(change);
         // A record of the host that has it all the same is newer.
         incident.revision = revision;
-        let body = serde_json::to_string(&Record::Incident(incident))
-            .map_err(|e| DbError::Statement(e.to_string()))?;
+        let body = serde_json::to_string(&Record::Incident(incident))?;
         lost.push(vec![
             host.into(),
             row[0].clone(),
@@ -125,7 +124,7 @@ mod tests {
         put_state(&mut database, &state, now);
         assert_eq!(open(&mut database).len(), 4, "its records may be under way");
         // The first record of another store.
-        let mut arrived = first_batch(7, std::iter::once("{}".to_owned()), now);
+        let mut arrived = first_batch(7, ["{}"], now);
         arrived.host = 0;
         database.ingest(now, &[arrived]).unwrap();
         let mut left = vec![
@@ -160,7 +159,7 @@ mod tests {
             let records = [Record::Incident(Box::new(held.clone()))];
             put_first(&mut database, 0, &records, now);
             put_state(&mut database, &state, now);
-            let mut arrived = first_batch(7, std::iter::once("{}".to_owned()), now);
+            let mut arrived = first_batch(7, ["{}"], now);
             arrived.host = 0;
             database.ingest(now, &[arrived]).unwrap();
             assert_eq!(open(&mut database).len(), 1);

@@ -93,7 +93,7 @@ pub struct HostRow {
     pub id: i64,
     /// Its name.
     pub name: String,
-    /// Its machine, where it said so.
+    /// Its machine, where it reported one.
     pub machine_id: Option<String>,
     /// Whether it is generated.
     pub simulated: bool,
@@ -101,7 +101,7 @@ pub struct HostRow {
     pub enrolled: Timestamp,
     /// When its credential was revoked.
     pub revoked: Option<Timestamp>,
-    /// When it said something last.
+    /// When it reported last.
     pub seen: Option<Timestamp>,
     /// Its newest state.
     pub state: Option<HostState>,
@@ -109,7 +109,7 @@ pub struct HostRow {
     pub cursor: Option<Position>,
     /// How many of its records were taken.
     pub taken: u64,
-    /// Number of the newest record of its store, as it said.
+    /// Number of the newest record of its store, as it reported.
     pub tip: u64,
     /// How often its store lost records or was replaced.
     pub forks: u64,
@@ -167,9 +167,6 @@ pub enum EnrollError {
 
 impl Database {
     /// Opens the database, and makes its tables where they are not there.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn open(place: &Place) -> Result<Self, DbError> {
         let mut sql: Box<dyn Sql> = match place {
             Place::File(path) => Box::new(sqlite::Sqlite::open(path)?),
@@ -230,9 +227,6 @@ impl Database {
     }
 
     /// Notes a join token, by its digest.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn add_token(
         &mut self,
         token: &str,
@@ -259,9 +253,6 @@ impl Database {
     }
 
     /// Takes a host into the fleet; its number. A machine that comes again under its name gets a new credential.
-    ///
-    /// # Errors
-    /// [`EnrollError`].
     pub fn enroll(
         &mut self,
         request: &gtrace_fleet::EnrollRequest,
@@ -306,8 +297,7 @@ impl Database {
                     row[0].int()
                 }
                 None => {
-                    let rows = sql.rows("SELECT coalesce(max(id), 0) + 1 FROM hosts", &[])?;
-                    let id = rows.first().map_or(1, |row| row[0].int());
+                    let id = sql.number("SELECT max(id) FROM hosts", &[])? + 1;
                     sql.execute(
                         "INSERT INTO hosts(id, name, machine_id, simulated, credential, enrolled_ns, taken, tip, forks) \
                          VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0)",
@@ -329,9 +319,6 @@ impl Database {
     }
 
     /// Refuses a host's credential from now on; whether there is such a host.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn revoke(&mut self, host: &str, by: &str, now: Timestamp) -> Result<bool, DbError> {
         self.transaction(|sql| {
             let changed = sql.execute(
@@ -348,9 +335,6 @@ impl Database {
     }
 
     /// The digest of a host's credential and its name, unless it was revoked.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub(crate) fn credential(&mut self, host: i64) -> Result<Option<(Vec<u8>, String)>, DbError> {
         let rows = self.sql.rows(
             "SELECT credential, name FROM hosts WHERE id = $1 AND revoked_ns IS NULL",
@@ -361,9 +345,6 @@ impl Database {
     }
 
     /// Writes a number that nobody reads: whether anything can be written.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub(crate) fn touch(&mut self) -> Result<(), DbError> {
         // Another one each time: SQLite writes no page that stays as it is.
         let next = "INSERT INTO meta VALUES ('touched', 1) ON CONFLICT (key) DO UPDATE SET value = meta.value + 1";
@@ -371,17 +352,11 @@ impl Database {
     }
 
     /// All hosts, by name.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn hosts(&mut self) -> Result<Vec<HostRow>, DbError> {
         self.hosts_of(None, &|_| true)
     }
 
     /// All hosts, by name, with the states of those that are `wanted`: they are most of what there is to read.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub(crate) fn hosts_with_states(
         &mut self,
         wanted: impl Fn(&str) -> bool,
@@ -389,10 +364,7 @@ impl Database {
         self.hosts_of(None, &wanted)
     }
 
-    /// Machine-ids of hosts by their names, where they have said so.
-    ///
-    /// # Errors
-    /// [`DbError`].
+    /// Machine-ids of hosts by their names, where they have reported them.
     pub(crate) fn machines(&mut self) -> Result<BTreeMap<String, String>, DbError> {
         let machines = "SELECT name, machine_id FROM hosts WHERE machine_id IS NOT NULL";
         let rows = self.sql.rows(machines, &[])?;
@@ -401,18 +373,11 @@ impl Database {
     }
 
     /// How many hosts there are.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn count_hosts(&mut self) -> Result<i64, DbError> {
-        let rows = self.sql.rows("SELECT count(*) FROM hosts", &[])?;
-        Ok(rows.first().map_or(0, |row| row[0].int()))
+        self.sql.number("SELECT count(*) FROM hosts", &[])
     }
 
     /// The host of this name.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn host(&mut self, name: &str) -> Result<Option<HostRow>, DbError> {
         Ok(self.hosts_of(Some(name), &|_| true)?.pop())
     }
@@ -474,11 +439,8 @@ impl Database {
         Ok(rows.iter().map(host).collect())
     }
 
-    /// Notes the states of hosts, as they said them, and where their GPUs are. One that is older than that which is there changes nothing: what
+    /// Notes the states of hosts, as they reported them, and where their GPUs are. One that is older than that which is there changes nothing: what
     /// came through a stream may come late.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn put_states(&mut self, states: &[NewState], now: Timestamp) -> Result<(), DbError> {
         // By number, as in `ingest`.
         let mut by_host: Vec<&NewState> = states.iter().collect();
@@ -521,9 +483,6 @@ impl Database {
     }
 
     /// The newest record of a host that was taken.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn cursor(&mut self, host: i64) -> Result<Option<Position>, DbError> {
         let rows = self
             .sql
@@ -532,9 +491,6 @@ impl Database {
     }
 
     /// The newest record of each epoch of a host, the newest epoch first; at most 256.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn cursors(&mut self, host: i64) -> Result<Vec<Position>, DbError> {
         let rows = self.sql.rows(
             "SELECT epoch, last_seq, last_hash FROM epochs WHERE host = $1 ORDER BY last_n DESC LIMIT 256",
@@ -545,9 +501,6 @@ impl Database {
     }
 
     /// Drops the records that came before `day` (days since 1970-01-01), and what is known of that time; how many days went.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn retain(&mut self, day: i64) -> Result<usize, DbError> {
         self.transaction(|sql| {
             let old = sql.rows(
@@ -588,9 +541,6 @@ impl Database {
     }
 
     /// Who did what, the newest first.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn audit(&mut self, limit: u32) -> Result<Vec<(Timestamp, String, String)>, DbError> {
         let rows = self.sql.rows(
             "SELECT time_ns, who, what FROM audit ORDER BY time_ns DESC LIMIT $1",

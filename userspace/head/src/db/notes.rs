@@ -35,11 +35,9 @@ pub(crate) enum Note {
 /// What a head has taken in one transaction, for the other heads of the database.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Announced {
-    /// The head.
     pub(crate) head: String,
     /// Day of the table.
     pub(crate) day: i64,
-    /// The records.
     pub(crate) took: Vec<Took>,
 }
 
@@ -56,7 +54,6 @@ pub(crate) struct Took {
 pub(crate) struct ReadOf {
     /// The head whose question it is.
     pub(crate) head: String,
-    /// The host.
     pub(crate) host: i64,
     /// The head's number of it.
     pub(crate) id: u64,
@@ -73,8 +70,7 @@ impl ReadOf {
 }
 
 fn say(sql: &mut dyn Sql, note: &Note) -> Result<(), DbError> {
-    let text = serde_json::to_string(note).map_err(|e| DbError::Statement(e.to_string()))?;
-    sql.announce(&text)
+    sql.announce(&serde_json::to_string(note)?)
 }
 
 /// Says which records were taken.
@@ -96,17 +92,11 @@ pub(super) fn announce(
 
 impl Database {
     /// Asks the other heads of the database.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub(crate) fn want_read(&mut self, wanted: ReadOf, path: String) -> Result<(), DbError> {
         say(self.sql.as_mut(), &Note::Wanted { wanted, path })
     }
 
     /// Leaves an answer, a status and a body, for the head that asked.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub(crate) fn give_read(
         &mut self,
         given: ReadOf,
@@ -136,9 +126,6 @@ impl Database {
     }
 
     /// Fetches an answer, which is not kept.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub(crate) fn take_read(&mut self, of: &ReadOf) -> Result<Option<(u16, Vec<u8>)>, DbError> {
         let rows = self.sql.rows(
             "DELETE FROM read_answers WHERE head = $1 AND host = $2 AND id = $3 RETURNING status, body",

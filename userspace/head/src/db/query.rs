@@ -185,9 +185,6 @@ impl Database {
     }
 
     /// The newest so many incidents of hosts that are in the fleet, without what they say.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn marks(&mut self, limit: u32) -> Result<Vec<Mark>, DbError> {
         let rows = self.sql.rows(
             &format!(
@@ -215,9 +212,6 @@ impl Database {
     }
 
     /// When the oldest day of records began: of the time before, retention has left nothing.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn kept_since(&mut self) -> Result<Option<Timestamp>, DbError> {
         let rows = self
             .sql
@@ -228,9 +222,6 @@ impl Database {
     }
 
     /// Jobs that an incident affects.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn jobs(&mut self, host: &str, id: IncidentId) -> Result<Vec<String>, DbError> {
         let query = IncidentQuery {
             hosts: Some(BTreeSet::from([host.to_owned()])),
@@ -243,9 +234,6 @@ impl Database {
     }
 
     /// The events that match, oldest first.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn events(&mut self, query: &EventQuery) -> Result<Vec<FleetEvent>, DbError> {
         let days = self.days()?;
         let tables: Vec<String> = days.iter().map(|(table, _)| table.clone()).collect();
@@ -327,9 +315,6 @@ impl Database {
 
     /// Whether one of these events of a host, which came within this time, is of one of these kinds; however many others came then.
     /// At most 200,000 events of these kinds are looked at.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn has_kind(
         &mut self,
         host: &str,
@@ -420,9 +405,6 @@ impl Database {
     }
 
     /// The incidents that match, the one that began first at the front.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn incidents(&mut self, query: &IncidentQuery) -> Result<Vec<FleetIncident>, DbError> {
         let mut parameters: Vec<Value> = vec![query.since.map_or(i64::MIN, nanos).into()];
         let mut more = match query.unresolved {
@@ -445,9 +427,6 @@ impl Database {
     }
 
     /// Incidents that nobody has resolved and for which there is no plan: the newest of each host before the second of any.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub(crate) fn unplanned_incidents(
         &mut self,
         is_dry: bool,
@@ -462,9 +441,6 @@ impl Database {
 
     /// How many incidents of hosts that are in the fleet nobody has resolved, by class and whether they are drills: for metrics. What a host
     /// calls a class and is none is unknown.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn open_incidents_by_class(
         &mut self,
     ) -> Result<BTreeMap<(FailureClass, bool), u64>, DbError> {
@@ -494,19 +470,26 @@ impl Database {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Occurrence, WitnessName};
-
     use super::*;
-    use crate::db::testing::{put_first, with_hosts};
+    use crate::db::testing::{put_first, with_hosts, xid};
 
     /// Noon of a day, of which the first is in October 2024.
     fn at(day: i64) -> Timestamp {
         time_of((20_000 + day) * DAY_NS + DAY_NS / 2)
     }
 
-    fn of_time(time: Timestamp, severity: Severity) -> Event {
-        let xid = Occurrence::new(Kind::Xid, severity, "Xid 79".to_owned());
-        Event::seen(time, WitnessName::PrintkConsole, 1, xid)
+    fn critical(time: Timestamp) -> Record {
+        Record::Event(Box::new(xid(time, Severity::Critical, "Xid 79")))
+    }
+
+    /// The newest so many events since a time, the oldest first.
+    fn newest_events(db: &mut Database, since: Option<Timestamp>, limit: u32) -> Vec<FleetEvent> {
+        let query = EventQuery {
+            since,
+            limit,
+            ..EventQuery::default()
+        };
+        db.events(&query).unwrap()
     }
 
     #[test]
@@ -514,9 +497,7 @@ mod tests {
         let hosts: Vec<String> = (0..30).map(|n| format!("host{n}")).collect();
         let (_dir, mut db) = with_hosts(&hosts.iter().map(String::as_str).collect::<Vec<_>>());
         for day in 0..30 {
-            let critical = || Record::Event(Box::new(of_time(at(day), Severity::Critical)));
-            let records: Vec<Record> = (0..4).map(|_| critical()).collect();
-            put_first(&mut db, day, &records, at(day));
+            put_first(&mut db, day, &[(); 4].map(|()| critical(at(day))), at(day));
         }
         let tables = db.tables().unwrap();
         assert_eq!(tables.len(), 30);
@@ -524,16 +505,11 @@ mod tests {
         for table in &tables[..27] {
             db.sql.batch(&format!("DROP TABLE {table}")).unwrap();
         }
-        let newest = EventQuery {
-            limit: 4,
-            ..EventQuery::default()
-        };
-        let found = db.events(&newest).unwrap();
+        let found = newest_events(&mut db, None, 4);
         assert_eq!(found.len(), 4);
         assert!(found.iter().all(|one| one.fleet_host == "host29"));
         // The day before the last that is read may have what changes its events.
-        let more = EventQuery { limit: 5, ..newest };
-        assert_eq!(db.events(&more).unwrap()[0].fleet_host, "host28");
+        assert_eq!(newest_events(&mut db, None, 5)[0].fleet_host, "host28");
         let all = EventQuery {
             limit: 9,
             ..EventQuery::default()
@@ -544,7 +520,7 @@ mod tests {
     #[test]
     fn what_raised_a_severity_is_found_without_reading_other_amendments() {
         let (_dir, mut db) = with_hosts(&["a"]);
-        let event = of_time(at(7), Severity::Info);
+        let event = xid(at(7), Severity::Info, "Xid 79");
         put_first(&mut db, 0, &[Record::Event(Box::new(event))], at(7));
         let tables = db.tables().unwrap();
         let is_severe = severe(&tables, Severity::Critical);
@@ -586,21 +562,11 @@ mod tests {
     fn a_host_whose_clock_is_years_ahead_does_not_hide_the_events_of_others() {
         let (_dir, mut db) = with_hosts(&["a", "b"]);
         let now = Timestamp::now();
-        let event = |time: Timestamp| {
-            let xid = Occurrence::new(Kind::Xid, Severity::Critical, "Xid 79".to_owned());
-            let seen = Event::seen(time, WitnessName::PrintkConsole, 1, xid);
-            Record::Event(Box::new(seen))
-        };
-        put_first(&mut db, 0, &[event(now)], now);
+        put_first(&mut db, 0, &[critical(now)], now);
         let ahead: Timestamp = "2099-01-01T00:00:00Z".parse().unwrap();
-        put_first(&mut db, 1, &[event(ahead), event(ahead), event(ahead)], now);
+        put_first(&mut db, 1, &[ahead; 3].map(critical), now);
         let mut hosts = |since: Option<Timestamp>, limit: u32| -> Vec<String> {
-            let query = EventQuery {
-                since,
-                limit,
-                ..EventQuery::default()
-            };
-            let found = db.events(&query).unwrap();
+            let found = newest_events(&mut db, since, limit);
             found.into_iter().map(|one| one.fleet_host).collect()
         };
         assert_eq!(hosts(None, 1), ["a"]);
@@ -614,23 +580,9 @@ mod tests {
         let (_dir, mut db) = with_hosts(&["a"]);
         let now = Timestamp::now();
         let ancient: Timestamp = "1600-01-01T00:00:00Z".parse().unwrap();
-        let records = [now, ancient].map(|time| {
-            let xid = Occurrence::new(Kind::Xid, Severity::Critical, "Xid 79".to_owned());
-            Record::Event(Box::new(Event::seen(
-                time,
-                WitnessName::PrintkConsole,
-                1,
-                xid,
-            )))
-        });
-        put_first(&mut db, 0, &records, now);
+        put_first(&mut db, 0, &[now, ancient].map(critical), now);
         let mut times = |since: Option<Timestamp>, limit: u32| -> Vec<Timestamp> {
-            let query = EventQuery {
-                since,
-                limit,
-                ..EventQuery::default()
-            };
-            let found = db.events(&query).unwrap();
+            let found = newest_events(&mut db, since, limit);
             found.into_iter().map(|one| one.event.time).collect()
         };
         assert_eq!(times(Some(Timestamp::MIN), 9), [ancient, now]);

@@ -97,9 +97,6 @@ pub struct Turned {
 impl Database {
     /// Plans, the newest first: those that are live or keep a host out, or all. Of the former the limit leaves out none that has begun
     /// before one that waits.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn plans(&mut self, all: bool, limit: u32) -> Result<Plans, DbError> {
         let which = match all {
             true => "ORDER BY id DESC",
@@ -126,9 +123,6 @@ impl Database {
 
     /// How many plans there are by the name of their state, and how many cannot be read, as far as they are read: those that are live or keep
     /// a host out.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn plans_by_state(&mut self) -> Result<BTreeMap<&'static str, u64>, DbError> {
         let names = PlanState::ALL.map(|state| (state.name(), 0));
         let mut counts: BTreeMap<&'static str, u64> = names.into();
@@ -186,7 +180,7 @@ impl Database {
             }
             if change == Change::Undo {
                 sql.execute(
-                    "UPDATE requests SET state = 'expired', said = 'its plan is undone' \
+                    "UPDATE requests SET state = 'expired', reported = 'its plan is undone' \
                      WHERE state = 'pending' AND key LIKE $1",
                     &[format!("plan:{id}:%").into()],
                 )?;
@@ -232,7 +226,7 @@ impl Database {
             lease = None;
             if policy.mode == Mode::Dry {
                 sql.execute(
-                    "UPDATE requests SET state = 'expired', said = 'the policy is dry' \
+                    "UPDATE requests SET state = 'expired', reported = 'the policy is dry' \
                      WHERE state = 'pending' AND key LIKE 'plan:%'",
                     &[],
                 )?;
@@ -289,9 +283,6 @@ impl Database {
     }
 
     /// Whether a plan still has this version.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn is_version(&mut self, plan: i64, version: i64) -> Result<bool, DbError> {
         let rows = self.sql.rows(
             "SELECT 1 FROM plans WHERE id = $1 AND version = $2",
@@ -301,9 +292,6 @@ impl Database {
     }
 
     /// Lets another head carry plans out at once.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn end_remediation(&mut self, owner: &str) -> Result<(), DbError> {
         let done = self.sql.execute(
             "UPDATE leases SET until_ns = 0 WHERE name = 'remediation' AND owner = $1",
@@ -313,9 +301,6 @@ impl Database {
     }
 
     /// Takes over what came of an order.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn order_ended(
         &mut self,
         order: &Order,
@@ -349,11 +334,8 @@ fn observe_lease(
     sql: &mut dyn Sql,
     before: Option<(i64, Instant)>,
 ) -> Result<Option<(i64, Instant)>, DbError> {
-    let rows = sql.rows(
-        "SELECT until_ns FROM leases WHERE name = 'remediation'",
-        &[],
-    )?;
-    let until = rows.first().map_or(0, |row| row[0].int());
+    let until = "SELECT until_ns FROM leases WHERE name = 'remediation'";
+    let until = sql.number(until, &[])?;
     let Some((_, since)) = before.filter(|(known, _)| *known == until) else {
         return Ok(Some((until, Instant::now())));
     };
@@ -369,7 +351,7 @@ fn observe_lease(
 /// Takes a request back that its host has not begun; whether that was so. Another one may be made with its key.
 fn withdraw(sql: &mut dyn Sql, key: &str, why: &str) -> Result<bool, DbError> {
     let changed = sql.execute(
-        "UPDATE requests SET state = 'expired', said = $1, key = key || ':' || CAST(id AS TEXT) \
+        "UPDATE requests SET state = 'expired', reported = $1, key = key || ':' || CAST(id AS TEXT) \
          WHERE key = $2 AND state = 'pending'",
         &[why.into(), key.into()],
     )?;
@@ -518,7 +500,6 @@ fn counting(sql: &mut dyn Sql, policy: &Policy, now: Timestamp) -> Result<Remedi
     })
 }
 
-/// Key of the plan for a cause.
 fn plan_key(cause: &str, is_dry: bool) -> String {
     match is_dry {
         true => format!("dry:{cause}"),
@@ -549,19 +530,17 @@ fn take_up(
     let day = nanos(now).saturating_sub(super::DAY_NS);
     // Those that are only shown are in the way of none that acts.
     let kind = if is_dry { "LIKE" } else { "NOT LIKE" };
-    let made = sql.rows(
-        &format!(
-            "SELECT count(*) FROM plans WHERE host = $1 AND made_ns > $2 AND key {kind} 'dry:%'"
-        ),
-        &[wish.host.as_str().into(), day.into()],
-    )?;
+    let made = format!(
+        "SELECT count(*) FROM plans WHERE host = $1 AND made_ns > $2 AND key {kind} 'dry:%'"
+    );
+    let made = sql.number(&made, &[wish.host.as_str().into(), day.into()])?;
     let approvals = || {
         let waiting = |plan: &&Plan| plan.state == PlanState::Approval;
         plans.plans.values().filter(waiting)
     };
     let asks = !is_dry && wish.approval;
-    let host_is_full = made.first().map_or(0, |row| row[0].int()) >= PLANS_OF_HOST
-        || (asks && approvals().filter(of_host).count() >= APPROVALS_OF_HOST);
+    let host_is_full =
+        made >= PLANS_OF_HOST || (asks && approvals().filter(of_host).count() >= APPROVALS_OF_HOST);
     if host_is_full {
         return Ok(Some(Bound::Host));
     }
@@ -578,8 +557,7 @@ fn take_up(
         (false, true) => PlanState::Approval,
         (false, false) => PlanState::Waiting,
     };
-    let rows = sql.rows("SELECT coalesce(max(id), 0) + 1 FROM plans", &[])?;
-    let id = rows.first().map_or(1, |row| row[0].int());
+    let id = sql.number("SELECT max(id) FROM plans", &[])? + 1;
     let cause = Cause {
         key,
         ..wish.cause.clone()
@@ -592,7 +570,7 @@ fn take_up(
 
 /// Writes a plan down, if it is still as it was, and what is new of its course into the audit.
 fn keep(sql: &mut dyn Sql, before: Option<&Plan>, after: &Plan) -> Result<(), DbError> {
-    let body = serde_json::to_string(after).map_err(|e| DbError::Statement(e.to_string()))?;
+    let body = serde_json::to_string(after)?;
     let mut parameters: Vec<Value> = vec![
         after.cause.key.as_str().into(),
         i64::from(after.state.is_live()).into(),

@@ -33,9 +33,9 @@ pub struct Request {
     pub made: Timestamp,
     /// Until when the host may begin; once it has begun, until when it may answer.
     pub deadline: Timestamp,
-    /// What the host said: why it did not, or what it did.
+    /// What the host reported: why it did not, or what it did.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub said: Option<String>,
+    pub reported: Option<String>,
     /// Bytes of the file that it answered with; 0 where there is none, or no longer.
     pub bytes: u64,
 }
@@ -90,7 +90,7 @@ const OF_PEOPLE: &str = "request:";
 /// Of a request that was begun and not answered.
 const IS_AWAITED: &str = "(state = 'begun' OR (state = 'expired' AND attempt <> ''))";
 
-const COLUMNS: &str = "r.id, hosts.name, r.ask, r.state, r.made_by, r.made_ns, r.deadline_ns, r.said, \
+const COLUMNS: &str = "r.id, hosts.name, r.ask, r.state, r.made_by, r.made_ns, r.deadline_ns, r.reported, \
      CAST(coalesce(length(r.answer), 0) AS BIGINT) FROM requests r JOIN hosts ON hosts.id = r.host";
 
 fn request(row: &[Value]) -> Option<Request> {
@@ -102,7 +102,7 @@ fn request(row: &[Value]) -> Option<Request> {
         by: row[4].text().to_owned(),
         made: time_of(row[5].int()),
         deadline: time_of(row[6].int()),
-        said: row[7].opt_text().map(str::to_owned),
+        reported: row[7].opt_text().map(str::to_owned),
         bytes: row[8].int().unsigned_abs(),
     })
 }
@@ -115,15 +115,12 @@ fn one(sql: &mut dyn Sql, condition: &str, value: Value) -> Result<Option<Reques
 
 impl Database {
     /// Asks a host for something.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn ask(
         &mut self,
         new: &NewRequest,
         now: Timestamp,
     ) -> Result<Result<Request, NotAsked>, DbError> {
-        let ask = serde_json::to_string(&new.ask).map_err(|e| DbError::Statement(e.to_string()))?;
+        let ask = serde_json::to_string(&new.ask)?;
         self.durably(|sql| {
             // Of two that ask, the second sees what the first asked, and which number it has.
             remediation::lock(sql)?;
@@ -197,25 +194,16 @@ impl Database {
     }
 
     /// A request.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn request(&mut self, id: i64) -> Result<Option<Request>, DbError> {
         one(self.sql.as_mut(), "r.id = $1", id.into())
     }
 
     /// The request with this key.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn request_by_key(&mut self, key: &str) -> Result<Option<Request>, DbError> {
         one(self.sql.as_mut(), "r.key = $1", key.into())
     }
 
     /// The file that a host answered with.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn request_file(&mut self, id: i64) -> Result<Option<Vec<u8>>, DbError> {
         let rows = self.sql.rows(
             "SELECT answer FROM requests WHERE id = $1 AND answer IS NOT NULL",
@@ -225,9 +213,6 @@ impl Database {
     }
 
     /// Requests that hosts have not taken, with the numbers of the hosts; and whether the time of one is over.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn open_requests(
         &mut self,
         now: Timestamp,
@@ -255,12 +240,9 @@ impl Database {
     }
 
     /// Notes that the time of requests is over.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn expire_requests(&mut self, now: Timestamp) -> Result<(), DbError> {
         let changed = self.sql.execute(
-            "UPDATE requests SET state = 'expired', said = CASE state WHEN 'pending' THEN 'the host did not take it in time' \
+            "UPDATE requests SET state = 'expired', reported = CASE state WHEN 'pending' THEN 'the host did not take it in time' \
              ELSE 'the host began and did not answer in time' END WHERE state IN ('pending', 'begun') AND deadline_ns <= $1",
             &[nanos(now).into()],
         );
@@ -269,9 +251,6 @@ impl Database {
 
     /// The host `host` begins; whether it may: a request is begun once, in its time. From then on it has the time that it may take. The same
     /// attempt may ask again soon, as the answer to it may have been lost.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn begin_request(
         &mut self,
         id: i64,
@@ -313,9 +292,6 @@ impl Database {
     }
 
     /// Whether an answer of the host `host` is taken: it has begun, and not answered, though its time may be over.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn is_awaited(&mut self, id: i64, host: i64) -> Result<bool, DbError> {
         let rows = self.sql.rows(
             &format!("SELECT 1 FROM requests WHERE id = $1 AND host = $2 AND {IS_AWAITED}"),
@@ -325,19 +301,16 @@ impl Database {
     }
 
     /// The host `host` answers; whether that was awaited.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn answer_request(
         &mut self,
         id: i64,
         host: i64,
         answer: Result<(&str, &[u8]), &str>,
     ) -> Result<bool, DbError> {
-        let (state, said, file) = match answer {
-            Ok((said, file)) => (
+        let (state, reported, file) = match answer {
+            Ok((text, file)) => (
                 RequestState::Done,
-                said,
+                text,
                 Some(file).filter(|f| !f.is_empty()),
             ),
             Err(why) => (RequestState::Failed, why, None),
@@ -345,11 +318,11 @@ impl Database {
         self.transaction(|sql| {
             let taken = sql.execute(
                 &format!(
-                    "UPDATE requests SET state = $1, said = $2, answer = $3 WHERE id = $4 AND host = $5 AND {IS_AWAITED}"
+                    "UPDATE requests SET state = $1, reported = $2, answer = $3 WHERE id = $4 AND host = $5 AND {IS_AWAITED}"
                 ),
                 &[
                     state.name().into(),
-                    said.into(),
+                    reported.into(),
                     file.into(),
                     id.into(),
                     host.into(),
@@ -376,14 +349,14 @@ fn note(sql: &mut dyn Sql, id: i64, what: &str) -> Result<(), DbError> {
     let Some(of) = one(sql, "r.id = $1", id.into())? else {
         return Ok(());
     };
-    let said = match (&of.said, of.bytes) {
-        (Some(said), 0) if !said.is_empty() => format!(" ({said})"),
+    let reported = match (&of.reported, of.bytes) {
+        (Some(text), 0) if !text.is_empty() => format!(" ({text})"),
         (_, 0) => String::new(),
         (_, bytes) => format!(" ({bytes} bytes)"),
     };
     audit(
         sql,
         &of.host,
-        &format!("{what} request {id}, {}{said}", of.ask),
+        &format!("{what} request {id}, {}{reported}", of.ask),
     )
 }

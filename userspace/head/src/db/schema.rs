@@ -3,7 +3,7 @@
 use super::sql::{DbError, Kind, Sql};
 
 /// Version of the layout.
-pub(super) const VERSION: i64 = 13;
+pub(super) const VERSION: i64 = 14;
 
 /// Columns of the tables of records, beside `day`. `n` counts the records of a host in the order in which they came.
 pub(super) const RECORD_COLUMNS: &str = "host BIGINT NOT NULL, n BIGINT NOT NULL, epoch BIGINT NOT NULL, \
@@ -61,7 +61,7 @@ CREATE TABLE frames(
 
 /// From each version of the layout to the next, the first from 1 to 2. [`TABLES`] is version 1: so a new database passes the same
 /// statements as an old one.
-const UPGRADES: [&str; 12] = ["
+const UPGRADES: [&str; 13] = ["
 ALTER TABLE sessions ADD COLUMN metrics TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN ends_ns BIGINT;
 ALTER TABLE sessions ADD COLUMN origin TEXT NOT NULL DEFAULT '';
@@ -159,7 +159,9 @@ CREATE INDEX audit_time ON audit(time_ns);
 CREATE INDEX incidents_open ON incidents(last_ns) WHERE state <> 'resolved';
 CREATE INDEX incidents_open_of_host ON incidents(host, last_ns) WHERE state <> 'resolved';
 CREATE INDEX frames_counted ON frames(session, host, slot, error_ns);
-"];
+",
+    "ALTER TABLE requests RENAME COLUMN said TO reported;",
+];
 
 /// Makes the tables where they are not there, brings older ones to this version, and refuses those of a newer one.
 pub(super) fn create(sql: &mut dyn Sql, partitioned: Option<&str>) -> Result<(), DbError> {

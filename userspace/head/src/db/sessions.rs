@@ -196,9 +196,6 @@ fn full(on: &[Session], hosts: &[String]) -> Option<Option<String>> {
 
 impl Database {
     /// Begins a session, unless one of that name is on, or of gswarm's routes any, or a host has as many as it takes part in.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn start_session(
         &mut self,
         new: &NewSession,
@@ -216,8 +213,7 @@ impl Database {
             if let Some(full) = full(&on_now(sql)?, &new.hosts) {
                 return Ok(Err(NotStarted::Full(full)));
             }
-            let rows = sql.rows("SELECT coalesce(max(id), 0) + 1 FROM sessions", &[])?;
-            let id = rows.first().map_or(1, |row| row[0].int());
+            let id = sql.number("SELECT max(id) FROM sessions", &[])? + 1;
             let metrics: Vec<&str> = new.metrics.iter().map(|metric| metric.name()).collect();
             sql.execute(
                 "INSERT INTO sessions(id, name, hosts, interval_ms, metrics, started_ns, ends_ns, origin) \
@@ -249,9 +245,6 @@ impl Database {
     }
 
     /// Ends the session with this number; `None` where it is not on.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn stop_session(
         &mut self,
         id: i64,
@@ -273,9 +266,6 @@ impl Database {
     }
 
     /// All sessions, the newest first.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn sessions(&mut self) -> Result<Vec<Session>, DbError> {
         let rows = self.sql.rows(
             &format!("SELECT {COLUMNS} FROM sessions ORDER BY id DESC LIMIT 10000"),
@@ -285,9 +275,6 @@ impl Database {
     }
 
     /// The newest session of that name, or the one with that number.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn session(&mut self, name: &str) -> Result<Option<Session>, DbError> {
         let rows = self.sql.rows(
             &format!("SELECT {COLUMNS} FROM sessions WHERE name = $1 ORDER BY id DESC LIMIT 1"),
@@ -301,18 +288,12 @@ impl Database {
     }
 
     /// The sessions that are on, the oldest first.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn sessions_on(&mut self) -> Result<Vec<Session>, DbError> {
         on_now(self.sql.as_mut())
     }
 
     /// Keeps frames of hosts, in one transaction. One that came before stays as it was; those of a session that the host does not
     /// belong to, or outside its time, are nobody's. How many were new.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub(crate) fn put_frames(&mut self, all: &[NewFrames], now: Timestamp) -> Result<u64, DbError> {
         self.transaction(|sql| {
             let mut new = 0;
@@ -351,9 +332,6 @@ impl Database {
     }
 
     /// Frames of a session after `after`, at most `limit`, and where to go on, if there may be more.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn frames(
         &mut self,
         session: i64,
@@ -392,9 +370,6 @@ impl Database {
     }
 
     /// What came of each host in a session, by name: its frames are counted by an index that has all of that.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn delivered(&mut self, session: i64) -> Result<Vec<Delivered>, DbError> {
         let rows = self.sql.rows(DELIVERED, &[session.into()])?;
         let of = |row: &Vec<Value>| Delivered {
@@ -407,9 +382,6 @@ impl Database {
     }
 
     /// The newest interval of each host that has sent one from `from` on.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub(crate) fn newest_slots(&mut self, session: i64, from: i64) -> Result<Vec<i64>, DbError> {
         let rows = self.sql.rows(NEWEST, &[session.into(), from.into()])?;
         Ok(rows.iter().map(|row| row[0].int()).collect())
@@ -417,9 +389,6 @@ impl Database {
 
     /// Removes sessions that ended before `before` with their frames, some thousand at a time so that nobody waits for long; how many
     /// sessions.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn retain_sessions(&mut self, before: Timestamp) -> Result<usize, DbError> {
         let old = self.sql.rows(
             "SELECT id FROM sessions WHERE stopped_ns < $1 ORDER BY id",

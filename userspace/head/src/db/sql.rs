@@ -5,13 +5,9 @@ use std::fmt;
 /// A value of a column or a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// NULL.
     Null,
-    /// A number.
     Int(i64),
-    /// A text.
     Text(String),
-    /// Bytes.
     Bytes(Vec<u8>),
 }
 
@@ -116,19 +112,19 @@ pub enum DbError {
     Corrupt(String),
 }
 
+impl From<serde_json::Error> for DbError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Statement(error.to_string())
+    }
+}
+
 /// One connection to a database. Parameters are `$1`, `$2` and so on, in the order in which they occur first: SQLite
-/// numbers them so, PostgreSQL by their names.
+/// numbers them so, PostgreSQL by their names. What fails is a [`DbError::Statement`].
 pub(crate) trait Sql: Send {
     /// Executes a statement; how many rows it changed.
-    ///
-    /// # Errors
-    /// [`DbError::Statement`].
     fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, DbError>;
 
     /// Gives each row to `row`, which says whether to go on.
-    ///
-    /// # Errors
-    /// [`DbError::Statement`].
     fn query(
         &mut self,
         sql: &str,
@@ -137,15 +133,9 @@ pub(crate) trait Sql: Send {
     ) -> Result<(), DbError>;
 
     /// Executes several statements without parameters.
-    ///
-    /// # Errors
-    /// [`DbError::Statement`].
     fn batch(&mut self, sql: &str) -> Result<(), DbError>;
 
     /// Appends rows to a table as fast as the database can.
-    ///
-    /// # Errors
-    /// [`DbError::Statement`].
     fn append(
         &mut self,
         table: &str,
@@ -154,9 +144,6 @@ pub(crate) trait Sql: Send {
     ) -> Result<(), DbError>;
 
     /// Has the other heads of the database know of a text when the transaction is committed. What is a file has one head.
-    ///
-    /// # Errors
-    /// [`DbError::Statement`].
     fn announce(&mut self, _text: &str) -> Result<(), DbError> {
         Ok(())
     }
@@ -176,9 +163,6 @@ pub(crate) trait Sql: Send {
     fn bytes_type(&self) -> &'static str;
 
     /// All rows of a query.
-    ///
-    /// # Errors
-    /// [`DbError::Statement`].
     fn rows(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, DbError> {
         let mut rows = Vec::new();
         self.query(sql, parameters, &mut |row| {
@@ -186,6 +170,12 @@ pub(crate) trait Sql: Send {
             true
         })?;
         Ok(rows)
+    }
+
+    /// The number that a query is for, in the first column of its first row; 0 without it.
+    fn number(&mut self, sql: &str, parameters: &[Value]) -> Result<i64, DbError> {
+        let rows = self.rows(sql, parameters)?;
+        Ok(rows.first().map_or(0, |row| row[0].int()))
     }
 }
 

@@ -388,9 +388,6 @@ pub(crate) fn today() -> i64 {
 
 impl Database {
     /// Numbers that rise when incidents change, and when some are removed.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn incident_changes(&mut self) -> Result<(i64, i64), DbError> {
         changes(self.sql.as_mut())
     }

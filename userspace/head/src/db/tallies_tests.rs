@@ -161,13 +161,13 @@ fn what_is_kept_gives_the_same_answers_as_reading_all() {
             let today = history.today();
             let db = &mut history.db;
             for by in [Unit::Gpu, Unit::Slot, Unit::Host] {
-                let anew = db.exposed(&by).unwrap();
-                let known = db.exposed_from(&mut kept, &by, today).unwrap();
+                let anew = db.exposed_anew(&by);
+                let known = db.exposed(&mut kept, &by, today).unwrap();
                 assert_eq!(known, anew);
                 failures += known.iter().map(|unit| unit.failures).sum::<u64>();
             }
-            let anew = db.cohorts(&Factor::Driver).unwrap();
-            let known = db.cohorts_from(&mut kept, &Factor::Driver, today).unwrap();
+            let anew = db.cohorts_anew(&Factor::Driver);
+            let known = db.cohorts(&mut kept, &Factor::Driver, today).unwrap();
             assert_eq!(known, anew);
         }
         // It keeps what is over and asks for the rest.

@@ -1,6 +1,9 @@
 //! What tests of the database begin with.
 
-use gtrace_event::{Epoch, FailureClass, Incident, IncidentId, Record};
+use gtrace_event::{
+    Epoch, Event, FailureClass, Incident, IncidentId, Kind, Occurrence, Record, Severity,
+    WitnessName,
+};
 use gtrace_fleet::{Batch, Carried};
 use gtrace_store::Hash;
 
@@ -61,17 +64,61 @@ pub(super) fn incident(opened: Timestamp, class: FailureClass, gpus: &[&str]) ->
     .unwrap()
 }
 
+impl Database {
+    /// [`Self::exposed`] with all read, as nothing is taken for over.
+    pub(super) fn exposed_anew(&mut self, by: &Unit) -> Vec<gtrace_fleet::lemon::Exposed> {
+        self.exposed(&mut Tallies::default(), by, i64::MIN).unwrap()
+    }
+
+    /// The same of [`Self::cohorts`].
+    pub(super) fn cohorts_anew(
+        &mut self,
+        by: &Factor,
+    ) -> BTreeMap<String, Vec<gtrace_fleet::lemon::Exposed>> {
+        self.cohorts(&mut Tallies::default(), by, i64::MIN).unwrap()
+    }
+
+    /// The number that a query is for.
+    pub(super) fn number(&mut self, sql: &str) -> i64 {
+        self.sql.number(sql, &[]).unwrap()
+    }
+}
+
+/// A GPU in a slot, of which nothing else is known.
+pub(super) fn placed(pci: &str, uuid: &str) -> Placed {
+    Placed {
+        pci: pci.to_owned(),
+        uuid: uuid.to_owned(),
+        versions: String::new(),
+    }
+}
+
+/// An Xid that was seen at this time.
+pub(super) fn xid(time: Timestamp, severity: Severity, message: &str) -> Event {
+    let occurrence = Occurrence::new(Kind::Xid, severity, message);
+    Event::seen(time, WitnessName::PrintkConsole, 1, occurrence)
+}
+
+/// A record that makes an event so severe.
+pub(super) fn amendment(event: &Event, severity: Severity) -> Record {
+    serde_json::from_value(serde_json::json!({
+        "record": "amendment", "id": event.id, "revision": 1, "time": event.time, "witnesses": event.witnesses,
+        "severity": severity,
+    }))
+    .unwrap()
+}
+
 /// The first records of a host.
 pub(super) fn first_batch(
     host: i64,
-    bodies: impl Iterator<Item = String>,
+    bodies: impl IntoIterator<Item = impl Into<String>>,
     seen: Timestamp,
 ) -> Arrived {
     let epoch = Epoch::from_bytes([host as u8 + 1; 16]);
     let mut hash = Hash::GENESIS;
     let mut records = Vec::new();
-    for (n, body) in bodies.enumerate() {
-        let record = Carried::new(epoch, n as u64 + 1, hash, body);
+    for (n, body) in bodies.into_iter().enumerate() {
+        let record = Carried::new(epoch, n as u64 + 1, hash, body.into());
         hash = record.hash;
         records.push(record);
     }

@@ -1,11 +1,11 @@
-use gtrace_event::{FailureClass, IncidentState, Record};
+use gtrace_event::{FailureClass, IncidentState, Record, Severity};
 use gtrace_fleet::Metric;
 use gtrace_fleet::remedy::{Order, Step};
 
 use super::bounds::{INCIDENTS_DROPPED, INCIDENTS_MAX, RECORDS_DROPPED, RECORDS_MAX};
 use super::remediation::tests::turn;
 use super::tallies::changes;
-use super::testing::{bare_state, first_batch, incident, put_first, with_hosts};
+use super::testing::{amendment, bare_state, first_batch, incident, put_first, with_hosts, xid};
 use super::*;
 
 #[test]
@@ -21,7 +21,7 @@ fn a_database_of_the_first_version_is_brought_to_this_one() {
         .unwrap();
     drop(sql);
     let mut database = Database::open(&place).unwrap();
-    assert_eq!(database.exposed(&Unit::Gpu).unwrap(), []);
+    assert_eq!(database.exposed_anew(&Unit::Gpu), []);
     let on = database.sessions_on().unwrap();
     assert_eq!(
         (on.len(), on[0].id, on[0].metrics.len()),
@@ -170,7 +170,7 @@ fn what_no_column_takes_is_kept_in_the_body_of_its_record_alone() {
         of("incident", "2", "open", nul),
         of("incident", "3", "open", "pcie"),
     ];
-    let batch = first_batch(0, bodies.into_iter(), now);
+    let batch = first_batch(0, bodies, now);
     assert_eq!(database.ingest(now, &[batch]).unwrap()[0].taken, 7);
     let table = database.tables().unwrap().remove(0);
     let mut texts = |of: &str| -> Vec<String> {
@@ -184,15 +184,13 @@ fn what_no_column_takes_is_kept_in_the_body_of_its_record_alone() {
 
 #[test]
 fn events_of_hosts_are_the_same_whether_they_are_found_by_host_or_by_time() {
-    use gtrace_event::{Event, Kind, Occurrence, Severity, WitnessName};
     let names = ["a", "b", "c"];
     let (_dir, mut database) = with_hosts(&names);
     let at = |s: i64| Timestamp::from_second(1_780_000_000 + s).unwrap();
     for (host, name) in names.iter().enumerate() {
         let bodies = (1..=20).map(|n| {
             let time = at(10 * n + host as i64);
-            let occurrence = Occurrence::new(Kind::Xid, Severity::Critical, format!("{name} {n}"));
-            let event = Event::seen(time, WitnessName::PrintkConsole, 1, occurrence);
+            let event = xid(time, Severity::Critical, &format!("{name} {n}"));
             serde_json::to_string(&Record::Event(Box::new(event))).unwrap()
         });
         let arrived = first_batch(host as i64, bodies, at(300));
@@ -229,8 +227,8 @@ fn events_of_hosts_are_the_same_whether_they_are_found_by_host_or_by_time() {
 fn states_are_read_of_those_hosts_that_are_wanted() {
     let (_dir, mut database) = with_hosts(&["a", "b"]);
     let state = r#"{"time":"2026-01-01T00:00:00Z","version":"1"}"#;
-    let said = "UPDATE hosts SET state = $1, machine_id = 'm' || name";
-    database.sql.execute(said, &[state.into()]).unwrap();
+    let update = "UPDATE hosts SET state = $1, machine_id = 'm' || name";
+    database.sql.execute(update, &[state.into()]).unwrap();
     let rows = database.hosts_with_states(|name| name == "b").unwrap();
     let have: Vec<bool> = rows.iter().map(|row| row.state.is_some()).collect();
     assert_eq!(have, [false, true]);
@@ -240,31 +238,16 @@ fn states_are_read_of_those_hosts_that_are_wanted() {
 
 #[test]
 fn amendments_that_raise_no_severity_hide_no_severe_event() {
-    use gtrace_event::{Event, Kind, Occurrence, Severity, WitnessName};
     let (_dir, mut database) = with_hosts(&["a"]);
     let at = |s: i64| Timestamp::from_second(1_780_000_000 + s).unwrap();
-    let event = |n: i64, severity: Severity| {
-        let occurrence = Occurrence::new(Kind::Xid, severity, n.to_string());
-        Event::seen(at(n), WitnessName::PrintkConsole, 1, occurrence)
-    };
-    let amendment = |event: &Event, severity: Severity| -> Record {
-        let value = serde_json::json!({
-            "record": "amendment", "id": event.id, "revision": 1, "time": event.time,
-            "witnesses": event.witnesses, "severity": severity,
-        });
-        serde_json::from_value(value).unwrap()
-    };
     let mut records = Vec::new();
     for n in 0..5_003 {
-        let critical = n == 0;
-        let event = match critical {
-            true => event(n, Severity::Critical),
-            false => event(n, Severity::Info),
+        let (severity, later) = match n {
+            0 => (Severity::Critical, Severity::Critical),
+            1 => (Severity::Info, Severity::Critical),
+            _ => (Severity::Info, Severity::Info),
         };
-        let later = match n {
-            1 => Severity::Critical,
-            _ => event.severity,
-        };
+        let event = xid(at(n), severity, &n.to_string());
         let amended = amendment(&event, later);
         records.extend([Record::Event(Box::new(event)), amended]);
     }
@@ -284,19 +267,13 @@ fn amendments_that_raise_no_severity_hide_no_severe_event() {
 
 #[test]
 fn what_came_on_the_day_before_by_another_heads_clock_changes_an_event() {
-    use gtrace_event::{Event, Kind, Occurrence, Severity, WitnessName};
     let (_dir, mut database) = with_hosts(&["a"]);
     let noon = |day: i64| time_of(day * DAY_NS + DAY_NS / 2);
-    let xid = Occurrence::new(Kind::Xid, Severity::Info, "Xid 79");
-    let event = Event::seen(noon(20_000), WitnessName::PrintkConsole, 1, xid);
-    let amendment = serde_json::json!({
-        "record": "amendment", "id": event.id, "revision": 1, "time": event.time,
-        "witnesses": event.witnesses, "severity": Severity::Critical,
-    });
-    let amendment: Record = serde_json::from_value(amendment).unwrap();
-    let bodies = [Record::Event(Box::new(event)), amendment]
+    let event = xid(noon(20_000), Severity::Info, "Xid 79");
+    let raised = amendment(&event, Severity::Critical);
+    let bodies = [Record::Event(Box::new(event)), raised]
         .map(|record| serde_json::to_string(&record).unwrap());
-    let Arrived { batch, .. } = first_batch(0, bodies.into_iter(), noon(20_000));
+    let Arrived { batch, .. } = first_batch(0, bodies, noon(20_000));
     let mut after = None;
     for (one, day) in batch.records.into_iter().zip([20_000, 19_999]) {
         put_next(&mut database, &mut after, 2, vec![one], noon(day));
@@ -341,9 +318,8 @@ fn counts_of_a_host_that_are_too_large_leave_usage_of_the_fleet_whole() {
         hosts: None,
     };
     assert_eq!(database.usage(&query).unwrap().held.jobs_failed, 1);
-    let rows = "SELECT max(failed) FROM process_ends WHERE since_ns > 2";
-    let kept = database.sql.rows(rows, &[]).unwrap();
-    assert_eq!(kept[0][0].int(), 1_000_000_000);
+    let kept = database.number("SELECT max(failed) FROM process_ends WHERE since_ns > 2");
+    assert_eq!(kept, 1_000_000_000);
 }
 
 #[test]
@@ -385,8 +361,7 @@ fn hosts_are_locked_by_number_and_answered_in_the_order_in_which_they_came() {
         database.sql.batch("DELETE FROM log").unwrap();
         order
     };
-    let batches = [(2, 3), (0, 1), (1, 2)]
-        .map(|(host, n)| first_batch(host, (0..n).map(|_| "{}".to_owned()), now));
+    let batches = [(2, 3), (0, 1), (1, 2)].map(|(host, n)| first_batch(host, vec!["{}"; n], now));
     let done = database.ingest(now, &batches).unwrap();
     let taken: Vec<usize> = done.iter().map(|one| one.taken).collect();
     assert_eq!(taken, [3, 1, 2]);
@@ -491,7 +466,7 @@ fn a_chain_is_whole_whichever_day_it_was_when_its_records_came() {
             day(20_000 + of_day),
         );
     }
-    let others = first_batch(1, std::iter::once("{}".to_owned()), day(20_009));
+    let others = first_batch(1, ["{}"], day(20_009));
     database.ingest(day(20_009), &[others]).unwrap();
     let report = database.verify(0, "a").unwrap();
     assert!(report.is_whole(), "{report:?}");
@@ -525,31 +500,25 @@ fn epochs_gaps_and_faults_of_a_host_are_bounded_and_its_newest_stay() {
             .collect();
         put_next(&mut database, &mut after, seq, records, at(seq as i64));
     }
-    let count = |database: &mut Database, what: &str| {
-        let rows = database.sql.rows(&format!("SELECT {what}"), &[]);
-        rows.unwrap()[0][0].int()
-    };
-    assert_eq!(count(&mut database, "count(*) FROM epochs"), 4100);
-    assert_eq!(count(&mut database, "max(n) FROM epochs"), 4400);
-    assert_eq!(count(&mut database, "count(*) FROM gaps"), 100);
-    assert_eq!(
-        count(&mut database, "max(last_seq) FROM gaps") as u64,
-        seq - 1
-    );
-    // Sixteen of each batch.
-    assert_eq!(count(&mut database, "count(*) FROM faults"), 112);
+    for (what, wanted) in [
+        ("count(*) FROM epochs", 4100),
+        ("max(n) FROM epochs", 4400),
+        ("count(*) FROM gaps", 100),
+        ("max(last_seq) FROM gaps", seq as i64 - 1),
+        // Sixteen of each batch.
+        ("count(*) FROM faults", 112),
+    ] {
+        assert_eq!(database.number(&format!("SELECT {what}")), wanted, "{what}");
+    }
     assert_eq!(database.host("a").unwrap().unwrap().faults.len(), 20);
     assert_eq!(database.host("b").unwrap().unwrap().faults.len(), 0);
-    database
-        .sql
-        .execute("UPDATE gaps SET explained = 1 WHERE last_seq % 2 = 0", &[])
-        .unwrap();
-    database
-        .retain(nanos(at(0)).div_euclid(DAY_NS) + 2)
-        .unwrap();
-    assert_eq!(count(&mut database, "count(*) FROM faults"), 0);
-    assert!(count(&mut database, "count(*) FROM gaps") < 100);
-    assert_eq!(count(&mut database, "max(explained) FROM gaps"), 0);
+    let explained = "UPDATE gaps SET explained = 1 WHERE last_seq % 2 = 0";
+    database.sql.batch(explained).unwrap();
+    let day = nanos(at(0)).div_euclid(DAY_NS) + 2;
+    database.retain(day).unwrap();
+    assert_eq!(database.number("SELECT count(*) FROM faults"), 0);
+    assert!(database.number("SELECT count(*) FROM gaps") < 100);
+    assert_eq!(database.number("SELECT max(explained) FROM gaps"), 0);
 }
 
 #[test]
@@ -570,7 +539,7 @@ fn an_incident_ends_though_its_host_lost_the_newest_of_it_in_a_power_cut() {
         record(0, IncidentState::Open),
         record(9000, IncidentState::Open),
     ];
-    let arrived = first_batch(0, bodies.into_iter(), now);
+    let arrived = first_batch(0, bodies, now);
     let left = arrived.batch.records[0].position();
     database.ingest(now, &[arrived]).unwrap();
     let open = IncidentQuery {
@@ -604,15 +573,13 @@ fn incidents_of_a_host_are_bounded_and_take_no_other_hosts() {
         let one = incident(opened, FailureClass::Pcie, &[]);
         serde_json::to_string(&Record::Incident(Box::new(one))).unwrap()
     });
-    let Arrived { batch, .. } = first_batch(0, bodies.into_iter(), now);
+    let Arrived { batch, .. } = first_batch(0, bodies, now);
     let mut after = None;
     for one in batch.records {
         put_next(&mut database, &mut after, 2, vec![one], now);
     }
-    let mut count = |which: &str| {
-        let count = format!("SELECT count(*) FROM incidents WHERE {which}");
-        database.sql.rows(&count, &[]).unwrap()[0][0].int()
-    };
+    let mut count =
+        |which: &str| database.number(&format!("SELECT count(*) FROM incidents WHERE {which}"));
     let kept = INCIDENTS_MAX - INCIDENTS_DROPPED;
     assert_eq!(count("host = 0"), kept + 1);
     assert_eq!(count("host = 0 AND changed > 0"), 2);
@@ -628,7 +595,7 @@ fn records_of_a_host_are_bounded_and_take_no_other_hosts() {
     let (_dir, mut database) = with_hosts(&["a", "b"]);
     let now = Timestamp::now();
     let yesterday = now - jiff::SignedDuration::from_hours(24);
-    let bodies = |n: usize| (0..n).map(|_| "{}".to_owned());
+    let bodies = |n: usize| vec!["{}"; n];
     let Arrived { batch, .. } = first_batch(0, bodies(4), now);
     let mut records = batch.records;
     let last = records.pop().unwrap();
@@ -678,7 +645,7 @@ fn what_goes_of_far_too_many_records_leaves_no_hole() {
     let (_dir, mut database) = with_hosts(&["a", "b"]);
     let now = Timestamp::now();
     let yesterday = now - jiff::SignedDuration::from_hours(24);
-    let bodies = |n: usize| (0..n).map(|_| "{}".to_owned());
+    let bodies = |n: usize| vec!["{}"; n];
     for (host, n, day) in [(0, 2, yesterday), (1, 1, now)] {
         let batch = first_batch(host, bodies(n), now);
         database.ingest(day, &[batch]).unwrap();
@@ -705,8 +672,7 @@ fn what_goes_of_far_too_many_records_leaves_no_hole() {
         let count = format!(
             "SELECT (SELECT count(*) FROM {old} WHERE host = 0) + (SELECT count(*) FROM {new} WHERE host = 0)"
         );
-        let rows = database.sql.rows(&count, &[]).unwrap();
-        assert_eq!(rows[0][0].int(), kept);
+        assert_eq!(database.number(&count), kept);
     }
 }
 
@@ -716,7 +682,7 @@ fn nothing_is_taken_while_the_file_is_not_at_its_place() {
     let [path, aside] = ["fleet.db", "aside"].map(|name| dir.path().join(name));
     std::fs::rename(&path, &aside).unwrap();
     let now = Timestamp::now();
-    let batch = || [first_batch(0, std::iter::once("{}".to_owned()), now)];
+    let batch = || [first_batch(0, ["{}"], now)];
     database.ingest(now, &batch()).unwrap_err();
     std::fs::rename(&aside, &path).unwrap();
     assert_eq!(database.ingest(now, &batch()).unwrap()[0].taken, 1);

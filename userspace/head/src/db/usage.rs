@@ -219,8 +219,7 @@ pub(super) fn put_ends(
 /// Drops the oldest day of a host that has too many rows.
 pub(super) fn bound(sql: &mut dyn Sql, table: &str, host: i64) -> Result<(), DbError> {
     let count = format!("SELECT count(*) FROM {table} WHERE host = $1");
-    let rows = sql.rows(&count, &[host.into()])?;
-    if rows.first().is_some_and(|row| row[0].int() > ROWS_MAX) {
+    if sql.number(&count, &[host.into()])? > ROWS_MAX {
         let oldest = format!(
             "DELETE FROM {table} WHERE host = $1 AND day = (SELECT min(day) FROM {table} WHERE host = $1)"
         );
@@ -326,9 +325,6 @@ struct BadJobs {
 
 impl Database {
     /// GPU-hours by owner, job or what else is asked for.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn usage(&mut self, query: &UsageQuery) -> Result<UsageReport, DbError> {
         let (first, last) = (day_of(query.since), day_of(query.until));
         let with_incident = self.jobs_with_incidents(query)?;

@@ -29,9 +29,6 @@ impl ChainReport {
 impl Database {
     /// Computes the hash of each record of `host` anew, and compares it with the one after it and with the newest that
     /// the host gave.
-    ///
-    /// # Errors
-    /// [`DbError`].
     pub fn verify(&mut self, id: i64, host: &str) -> Result<ChainReport, DbError> {
         // One view of the database: records come meanwhile.
         self.sql.batch(match self.sql.bytes_type() {

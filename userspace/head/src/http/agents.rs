@@ -18,7 +18,7 @@ use gtrace_fleet::{
 use super::App;
 use super::places::Place;
 use super::problem::Problem;
-use crate::db::{EnrollError, NewFrames, digest};
+use crate::db::{Database, EnrollError, NewFrames, digest};
 use crate::intake::KnownHost;
 use crate::secret;
 use crate::writer::Job;
@@ -107,11 +107,8 @@ pub(super) async fn enroll(
     }
     let secret = secret::draw().map_err(|e| Problem::unavailable("cannot enroll", e))?;
     let kept = secret.clone();
-    let enrolled = app
-        .writer
-        .write(move |db| Ok(db.enroll(&request, &kept, Timestamp::now())))
-        .await
-        .map_err(|e| Problem::unavailable("cannot enroll", e))?;
+    let enroll = move |db: &mut Database| Ok(db.enroll(&request, &kept, Timestamp::now()));
+    let enrolled = app.write("cannot enroll", enroll).await?;
     match enrolled {
         Ok(host_id) => {
             app.intake.forget(host_id);
@@ -216,21 +213,12 @@ pub(super) async fn clock(_: Host) -> Json<ClockAnswer> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use axum::body::Body;
-    use tokio::sync::watch;
     use tower_service::Service as _;
 
     use super::super::agents_alone;
+    use super::super::tests::opened;
     use super::*;
-    use crate::db::Place;
-
-    fn opened(dir: &Path) -> App {
-        let (_, ended) = watch::channel(false);
-        let place = Place::File(dir.join("fleet.db"));
-        App::open(&place, None, false, ended).unwrap()
-    }
 
     async fn ask(app: &App, what: (&str, &str), credential: &str, body: String) -> Response {
         let request = axum::http::Request::builder()
@@ -264,9 +252,8 @@ mod tests {
 
     /// Takes the host `a` into the fleet by a token of its own; its credential.
     async fn enrolled(app: &App, token: &'static str) -> String {
-        let add = move |db: &mut crate::db::Database| {
-            db.add_token(token, Some("a"), Timestamp::MAX, 1, "test")
-        };
+        let add =
+            move |db: &mut Database| db.add_token(token, Some("a"), Timestamp::MAX, 1, "test");
         app.writer.write(add).await.unwrap();
         let request = EnrollRequest {
             token: token.to_owned(),

@@ -66,7 +66,7 @@ pub(super) fn router(app: App, options: Gswarm) -> Router {
     Router::new()
         .route("/", get(about))
         .route("/start", post(start_unnamed))
-        .route("/start/{name}", post(start_named))
+        .route("/start/{name}", post(start))
         .route("/stop", post(stop))
         .route("/state", post(state))
         .fallback(about_paths)
@@ -97,21 +97,16 @@ async fn about_paths() -> Refused {
 async fn start_unnamed(State(shared): State<Shared>) -> Answer {
     let now = Timestamp::now().to_zoned(TimeZone::system());
     let name = format!("gswarm_profiler_{}", now.strftime("%Y%m%d_%H%M%S"));
-    start(&shared, name).await
+    start(State(shared), UrlPath(name)).await
 }
 
-async fn start_named(State(shared): State<Shared>, UrlPath(name): UrlPath<String>) -> Answer {
-    start(&shared, name).await
+fn bad(why: &str) -> Refused {
+    Refused(StatusCode::BAD_REQUEST, why.to_owned())
 }
 
-async fn start(shared: &Shared, name: String) -> Answer {
-    let active = || {
-        Refused(
-            StatusCode::BAD_REQUEST,
-            "Profiling is already active.".to_owned(),
-        )
-    };
-    if current(shared).await?.is_some() {
+async fn start(State(shared): State<Shared>, UrlPath(name): UrlPath<String>) -> Answer {
+    let active = || bad("Profiling is already active.");
+    if current(&shared).await?.is_some() {
         return Err(active());
     }
     // A file that cannot be written is better known before than after the run.
@@ -157,12 +152,7 @@ async fn current(shared: &Shared) -> Result<Option<Session>, Problem> {
 }
 
 async fn stop(State(shared): State<Shared>) -> Answer {
-    let inactive = || {
-        Refused(
-            StatusCode::BAD_REQUEST,
-            "Profiling is not active.".to_owned(),
-        )
-    };
+    let inactive = || bad("Profiling is not active.");
     let Some(session) = current(&shared).await? else {
         return Err(inactive());
     };

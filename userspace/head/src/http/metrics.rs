@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use gtrace_event::{FailureClass, HealthState};
+use gtrace_profile::openmetrics::escaped;
 
 use super::problem::Problem;
 use super::{App, seen};
@@ -50,13 +51,7 @@ fn text(families: &[Family]) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
         for (labels, value) in series {
-            let label = |(name, value): &(&str, String)| {
-                let value = value
-                    .replace('\\', "\\\\")
-                    .replace('"', "\\\"")
-                    .replace('\n', "\\n");
-                format!("{name}=\"{value}\"")
-            };
+            let label = |(name, value): &(&str, String)| format!("{name}=\"{}\"", escaped(value));
             let labels: Vec<String> = labels.iter().map(label).collect();
             let _ = match labels.is_empty() {
                 true => writeln!(text, "{name} {value}"),

@@ -30,7 +30,7 @@ use axum::middleware;
 use axum::routing::{get, post};
 use tokio::sync::{Semaphore, watch};
 
-use crate::db::{Database, DbError, HostRow, Place, Tallies, today};
+use crate::db::{Change, Database, DbError, HostRow, Place, Tallies, today};
 use crate::intake::{Intake, STATE_MAX};
 use crate::readers::Readers;
 use crate::writer::Writer;
@@ -130,7 +130,17 @@ impl App {
         Ok(self.readers.read(read).await?)
     }
 
-    /// The same for what may take long: it waits for others of its kind, and those that do not for none.
+    /// Writes to the database for whoever asks; `failed` is what cannot be done where that fails.
+    async fn write<T: Send + 'static>(
+        &self,
+        failed: &str,
+        write: impl FnOnce(&mut Database) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, problem::Problem> {
+        let written = self.writer.write(write).await;
+        written.map_err(|e| problem::Problem::unavailable(failed, e))
+    }
+
+    /// Reads what may take long: it waits for others of its kind, and those that do not for none.
     async fn read_long<T: Send + 'static>(
         &self,
         read: impl FnOnce(&mut Database) -> Result<T, DbError> + Send + 'static,
@@ -224,13 +234,16 @@ fn router(app: App) -> Router {
         .route("/fleet/v1/remediation/{id}", get(remediation::show))
         .route(
             "/fleet/v1/remediation/{id}/approve",
-            post(remediation::approve),
+            remediation::changes(Change::Approve),
         )
         .route(
             "/fleet/v1/remediation/{id}/refuse",
-            post(remediation::refuse),
+            remediation::changes(Change::Refuse),
         )
-        .route("/fleet/v1/remediation/{id}/undo", post(remediation::undo))
+        .route(
+            "/fleet/v1/remediation/{id}/undo",
+            remediation::changes(Change::Undo),
+        )
         .route("/fleet/v1/hosts/{host}/revoke", post(people::revoke))
         .route("/fleet/v1/events", get(people::events))
         .route("/fleet/v1/incidents", get(people::incidents))
@@ -269,6 +282,12 @@ mod tests {
 
     use super::*;
 
+    /// With the database `fleet.db` of this folder.
+    pub(super) fn opened(folder: &std::path::Path) -> App {
+        let (_, ended) = watch::channel(false);
+        App::open(&Place::File(folder.join("fleet.db")), None, false, ended).unwrap()
+    }
+
     async fn is_well(app: &App) -> bool {
         people::healthz(State(app.clone())).await.is_ok()
     }
@@ -276,10 +295,8 @@ mod tests {
     #[tokio::test]
     async fn a_head_whose_database_takes_nothing_is_not_well_until_it_does() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("fleet.db");
-        let (_end, ended) = watch::channel(false);
-        let app = App::open(&Place::File(path.clone()), None, false, ended).unwrap();
-        let connection = rusqlite::Connection::open(&path).unwrap();
+        let app = opened(dir.path());
+        let connection = rusqlite::Connection::open(dir.path().join("fleet.db")).unwrap();
         // As a full disk: whatever is written.
         let full = "CREATE TRIGGER full_hosts BEFORE UPDATE ON hosts BEGIN SELECT RAISE(ABORT, 'full'); END; \
             CREATE TRIGGER full_meta BEFORE INSERT ON meta BEGIN SELECT RAISE(ABORT, 'full'); END; \
@@ -287,11 +304,7 @@ mod tests {
             VALUES (1, 'a', 0, x'00', 0, 0, 0, 0);";
         connection.execute_batch(full).unwrap();
         assert!(is_well(&app).await);
-        let batch = gtrace_fleet::Batch {
-            after: None,
-            tip: 0,
-            records: Vec::new(),
-        };
+        let batch = gtrace_fleet::Batch::default();
         let taken = app.intake.batch(1, batch, Timestamp::now()).await;
         assert!(taken.is_err());
         assert!(!is_well(&app).await && !is_well(&app).await);
@@ -305,9 +318,7 @@ mod tests {
     #[tokio::test]
     async fn long_questions_leave_a_reader_for_short_ones() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::File(dir.path().join("fleet.db"));
-        let (_end, ended) = watch::channel(false);
-        let app = App::open(&place, None, false, ended).unwrap();
+        let app = opened(dir.path());
         let (go_on, waits) = std::sync::mpsc::channel::<()>();
         let waits = Arc::new(Mutex::new(waits));
         let mut long = tokio::task::JoinSet::new();

@@ -35,18 +35,14 @@ pub(super) async fn hosts(app: &App, number: i64) -> Result<Arc<[HostRow]>, Prob
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::watch;
-
+    use super::super::tests::opened;
     use super::*;
-    use crate::db::Place;
 
     #[tokio::test]
     async fn readers_of_streams_read_the_hosts_together() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("fleet.db");
-        let (_end, ended) = watch::channel(false);
-        let app = App::open(&Place::File(path.clone()), None, false, ended).unwrap();
-        let connection = rusqlite::Connection::open(&path).unwrap();
+        let app = opened(dir.path());
+        let connection = rusqlite::Connection::open(dir.path().join("fleet.db")).unwrap();
         let enroll = |id: i64| {
             let state = r#"{"time":"2026-01-01T00:00:00Z","version":"1","labels":{"rack":"r7"}}"#;
             let insert = "INSERT INTO hosts(id, name, simulated, credential, enrolled_ns, taken, tip, forks, state) \

@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
@@ -38,14 +38,13 @@ pub(super) fn routes() -> Router<App> {
 }
 
 fn file(kind: &'static str, content: &'static [u8]) -> Response {
-    let text = HeaderValue::from_static;
-    let headers: [(HeaderName, HeaderValue); 5] = [
-        (header::CONTENT_TYPE, text(kind)),
+    let headers = [
+        (header::CONTENT_TYPE, kind),
         // Another version of gtrace has other files under the same names.
-        (header::CACHE_CONTROL, text("no-cache")),
-        (header::CONTENT_SECURITY_POLICY, text(POLICY)),
-        (header::X_CONTENT_TYPE_OPTIONS, text("nosniff")),
-        (header::REFERRER_POLICY, text("no-referrer")),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
     ];
     (headers, Bytes::from_static(content)).into_response()
 }

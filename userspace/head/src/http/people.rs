@@ -53,13 +53,13 @@ pub(super) async fn hosts(
     Ok(Json(seen.map(|(_, view)| view.clone()).collect()))
 }
 
-/// A host, with what it said last.
+/// A host, with what it reported last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostDetail {
     /// As among the others.
     #[serde(flatten)]
     pub view: HostView,
-    /// Its newest state: GPUs, health of its parts, open incidents. Absent where it has said nothing.
+    /// Its newest state: GPUs, health of its parts, open incidents. Absent where it has reported nothing.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub current: Option<HostState>,
 }
@@ -231,7 +231,7 @@ pub(super) async fn lemons(
         Some(label) => Unit::Label(known_label(&app, &Only::default(), label).await?),
     };
     let units = app
-        .count(move |db, tallies, today| db.exposed_from(tallies, &by, today))
+        .count(move |db, tallies, today| db.exposed(tallies, &by, today))
         .await?;
     let ranking = tokio::task::spawn_blocking(move || lemon::rank(&units)).await;
     let mut ranking = ranking.map_err(|e| Problem::unavailable("cannot rank", e))?;
@@ -239,6 +239,14 @@ pub(super) async fn lemons(
         .units
         .truncate(asked.limit.unwrap_or(LIMIT as usize));
     Ok(Json(ranking))
+}
+
+/// The time that is asked for; else the last so many days.
+fn days(since: Option<Timestamp>, until: Option<Timestamp>, days: i64) -> (Timestamp, Timestamp) {
+    let now = Timestamp::now();
+    let ago = now.saturating_sub(jiff::SignedDuration::from_hours(days * 24));
+    let since = since.unwrap_or_else(|| ago.unwrap_or(now));
+    (since, until.unwrap_or(now))
 }
 
 #[derive(Deserialize)]
@@ -266,13 +274,10 @@ pub(super) async fn usage(
         Some("model") => UsageBy::Model,
         Some(label) => UsageBy::Label(known_label(&app, &only, label).await?),
     };
-    let now = Timestamp::now();
-    let week = jiff::SignedDuration::from_hours(7 * 24);
+    let (since, until) = days(asked.since, asked.until, 7);
     let query = UsageQuery {
-        since: asked
-            .since
-            .unwrap_or(now.saturating_sub(week).unwrap_or(now)),
-        until: asked.until.unwrap_or(now),
+        since,
+        until,
         by,
         owner: asked.owner,
         job: asked.job,
@@ -313,13 +318,10 @@ pub(super) async fn latency(
             "name the call (call, --call); by=call lists them",
         ));
     }
-    let now = Timestamp::now();
-    let day = jiff::SignedDuration::from_hours(24);
+    let (since, until) = days(asked.since, asked.until, 1);
     let query = LatencyQuery {
-        since: asked
-            .since
-            .unwrap_or(now.saturating_sub(day).unwrap_or(now)),
-        until: asked.until.unwrap_or(now),
+        since,
+        until,
         by,
         call: asked.call,
         layer: asked.layer,
@@ -352,7 +354,7 @@ pub(super) async fn cohorts(
 ) -> Result<Json<Vec<Cohort>>, Problem> {
     let by = factor(&app, asked.by.as_deref().unwrap_or("driver")).await?;
     let found = app
-        .count(move |db, tallies, today| db.cohorts_from(tallies, &by, today))
+        .count(move |db, tallies, today| db.cohorts(tallies, &by, today))
         .await?;
     let cohorts = found.iter().map(|(name, hosts)| Cohort::new(name, hosts));
     Ok(Json(cohorts.collect()))
@@ -383,7 +385,7 @@ pub(super) async fn compare(
     let what = asked.by.as_deref().unwrap_or("driver").to_owned();
     let by = factor(&app, &what).await?;
     let found = app
-        .count(move |db, tallies, today| db.cohorts_from(tallies, &by, today))
+        .count(move |db, tallies, today| db.cohorts(tallies, &by, today))
         .await?;
     let of = |version: &str| {
         found.get(version).ok_or_else(|| {
@@ -457,16 +459,17 @@ pub(super) async fn token(
         let cause = "a join token is good for 1 s to 7 days, and for 1 to 100000 hosts";
         return Err(Problem::bad_request(cause, "change --for or --uses"));
     }
-    let token = secret::join_token().map_err(|e| Problem::unavailable("cannot make a token", e))?;
+    let secret = secret::draw().map_err(|e| Problem::unavailable("cannot make a token", e))?;
+    let token = format!("gtj_{secret}");
     let length = jiff::SignedDuration::from_secs(i64::from(asked.for_s));
     let expires = Timestamp::now()
         .saturating_add(length)
         .unwrap_or(Timestamp::MAX);
     let kept = token.clone();
-    app.writer
-        .write(move |db| db.add_token(&kept, asked.host.as_deref(), expires, asked.uses, &by))
-        .await
-        .map_err(|e| Problem::unavailable("cannot make a token", e))?;
+    app.write("cannot make a token", move |db| {
+        db.add_token(&kept, asked.host.as_deref(), expires, asked.uses, &by)
+    })
+    .await?;
     Ok(Json(TokenAnswer { token, expires }))
 }
 
@@ -476,12 +479,8 @@ pub(super) async fn revoke(
     Named(by): Named,
 ) -> Result<StatusCode, Problem> {
     let name = host.clone();
-    let done = app
-        .writer
-        .write(move |db| db.revoke(&name, &by, Timestamp::now()))
-        .await
-        .map_err(|e| Problem::unavailable("cannot revoke", e))?;
-    match done {
+    let revoke = move |db: &mut Database| db.revoke(&name, &by, Timestamp::now());
+    match app.write("cannot revoke", revoke).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Problem::no_host(&host)),
     }

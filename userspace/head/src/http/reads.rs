@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use gtrace_event::Timestamp;
 use gtrace_fleet::{HostRead, PAGE, READ_MAX, READS_MAX, is_readable};
@@ -265,19 +265,14 @@ pub(super) async fn read(
         };
         return Err(Problem::new(status, "not read", cause, remedy));
     }
-    let mut response = (status, body).into_response();
     // It is the host's: a browser is not to take it for anything but data.
-    for (name, value) in [
+    let headers = [
         (header::CONTENT_TYPE, "application/json"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CONTENT_SECURITY_POLICY, "sandbox"),
         (header::CACHE_CONTROL, "no-store"),
-    ] {
-        response
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
-    }
-    Ok(response)
+    ];
+    Ok((status, headers, body).into_response())
 }
 
 /// Reads a host for another head, if its agent asks this one.

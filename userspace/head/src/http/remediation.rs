@@ -4,6 +4,7 @@ use std::sync::PoisonError;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::routing::{MethodRouter, post};
 use gtrace_event::Timestamp;
 use gtrace_fleet::remedy::{Mode, Plan};
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use super::gate::Named;
 use super::people::LIMIT_MAX;
 use super::problem::Problem;
 use super::query::Query;
-use crate::db::{Change, UnreadablePlan};
+use crate::db::{Change, Database, UnreadablePlan};
 
 /// How it stands with remediation.
 #[serde_with::skip_serializing_none]
@@ -90,11 +91,8 @@ pub(super) async fn show(
 }
 
 async fn change(app: App, id: i64, change: Change, by: String) -> Result<Json<Plan>, Problem> {
-    let done = app
-        .writer
-        .write(move |db| db.change_plan(id, change, &by, Timestamp::now()))
-        .await
-        .map_err(|e| Problem::unavailable("cannot change the plan", e))?;
+    let change = move |db: &mut Database| db.change_plan(id, change, &by, Timestamp::now());
+    let done = app.write("cannot change the plan", change).await?;
     let conflict = |why: String| {
         let remedy = "`gtrace fleet remediation show` says how far it is";
         Problem::conflict("not changed", why, remedy)
@@ -103,26 +101,11 @@ async fn change(app: App, id: i64, change: Change, by: String) -> Result<Json<Pl
     done.map(Json).map_err(conflict)
 }
 
-pub(super) async fn approve(
-    State(app): State<App>,
-    Path(id): Path<i64>,
-    Named(by): Named,
-) -> Result<Json<Plan>, Problem> {
-    change(app, id, Change::Approve, by).await
-}
-
-pub(super) async fn refuse(
-    State(app): State<App>,
-    Path(id): Path<i64>,
-    Named(by): Named,
-) -> Result<Json<Plan>, Problem> {
-    change(app, id, Change::Refuse, by).await
-}
-
-pub(super) async fn undo(
-    State(app): State<App>,
-    Path(id): Path<i64>,
-    Named(by): Named,
-) -> Result<Json<Plan>, Problem> {
-    change(app, id, Change::Undo, by).await
+/// The route by which a person changes a plan so.
+pub(super) fn changes(to: Change) -> MethodRouter<App> {
+    post(
+        move |State(app): State<App>, Path(id): Path<i64>, Named(by): Named| {
+            change(app, id, to, by)
+        },
+    )
 }

@@ -2,10 +2,10 @@
 
 use axum::Json;
 use axum::extract::{Path, Request as HttpRequest, State};
-use axum::http::{Extensions, HeaderValue, StatusCode, header};
+use axum::http::{Extensions, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use gtrace_event::{IncidentId, Timestamp};
-use gtrace_fleet::{Ask, REPORT_MAX, SAID_MAX, TraceOrder};
+use gtrace_fleet::{Ask, REPORT_MAX, REPORTED_TEXT_MAX, TraceOrder};
 use serde::{Deserialize, Serialize};
 
 use super::App;
@@ -14,7 +14,7 @@ use super::gate::{self, Named, Only};
 use super::problem::Problem;
 use super::query::Query;
 use super::sessions::look;
-use crate::db::{NewRequest, NotAsked, Request};
+use crate::db::{Database, NewRequest, NotAsked, Request};
 use crate::view::is_silent;
 
 /// How long a host may take to begin, in seconds.
@@ -97,8 +97,8 @@ async fn asked(
         by,
         deadline: deadline.unwrap_or(Timestamp::MAX),
     };
-    let asked = app.writer.write(move |db| db.ask(&new, now)).await;
-    let asked = asked.map_err(|e| Problem::unavailable("cannot ask", e))?;
+    let ask = move |db: &mut Database| db.ask(&new, now);
+    let asked = app.write("cannot ask", ask).await?;
     look(&app).await;
     asked.map(Json).map_err(|why| match why {
         NotAsked::NoHost(host) => Problem::no_host(&host),
@@ -149,17 +149,13 @@ pub(super) async fn file(
         Ask::Trace(_) => "attachment; filename=\"trace.pftrace.gz\"",
         _ => "attachment; filename=\"report.html\"",
     };
-    let mut response = bytes.into_response();
-    let headers = response.headers_mut();
-    for (name, value) in [
+    let headers = [
         (header::CONTENT_TYPE, "application/octet-stream"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CONTENT_DISPOSITION, disposition),
         (header::CONTENT_SECURITY_POLICY, "sandbox"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    Ok(response)
+    ];
+    Ok((headers, bytes).into_response())
 }
 
 #[derive(Deserialize)]
@@ -186,11 +182,8 @@ pub(super) async fn begin(
             "run another version of the agent",
         ));
     }
-    let begun = app
-        .writer
-        .write(move |db| db.begin_request(id, host, &attempt, Timestamp::now()))
-        .await
-        .map_err(|e| Problem::unavailable("cannot begin", e))?;
+    let begin = move |db: &mut Database| db.begin_request(id, host, &attempt, Timestamp::now());
+    let begun = app.write("cannot begin", begin).await?;
     look(&app).await;
     match begun {
         true => Ok(StatusCode::NO_CONTENT),
@@ -204,9 +197,9 @@ pub(super) async fn begin(
 #[derive(Deserialize)]
 pub(super) struct Answered {
     ok: bool,
-    /// What is said beside a file.
-    #[serde(default)]
-    said: String,
+    /// What is reported beside a file. Agents of before call it `said`.
+    #[serde(default, alias = "said")]
+    reported: String,
 }
 
 /// What came of it: a file, or why there is none.
@@ -214,7 +207,7 @@ pub(super) async fn answer(
     State(app): State<App>,
     Host(host, _, _place): Host,
     Path(id): Path<i64>,
-    Query(Answered { ok, said }): Query<Answered>,
+    Query(Answered { ok, reported }): Query<Answered>,
     request: HttpRequest,
 ) -> Result<StatusCode, Problem> {
     let not_awaited = || {
@@ -244,24 +237,23 @@ pub(super) async fn answer(
         .map_err(|_| Problem::unavailable("cannot take the answer", "no whole body in 100 s"))?
         .map_err(|e| Problem::bad_request(e, "a report has 8 MiB at most"))?;
     let clean = |text: &str| -> String {
-        let text: String = text.chars().take(SAID_MAX).collect();
+        let text: String = text.chars().take(REPORTED_TEXT_MAX).collect();
         text.replace(char::is_control, " ")
     };
-    let said = match ok {
-        true => clean(&said),
-        false => clean(&String::from_utf8_lossy(&body[..body.len().min(SAID_MAX)])),
+    let reported = match ok {
+        true => clean(&reported),
+        false => clean(&String::from_utf8_lossy(
+            &body[..body.len().min(REPORTED_TEXT_MAX)],
+        )),
     };
-    let taken = app
-        .writer
-        .write(move |db| {
-            let answer = match ok {
-                true => Ok((said.as_str(), body.as_ref())),
-                false => Err(said.as_str()),
-            };
-            db.answer_request(id, host, answer)
-        })
-        .await
-        .map_err(|e| Problem::unavailable("cannot take the answer", e))?;
+    let take = move |db: &mut Database| {
+        let answer = match ok {
+            true => Ok((reported.as_str(), body.as_ref())),
+            false => Err(reported.as_str()),
+        };
+        db.answer_request(id, host, answer)
+    };
+    let taken = app.write("cannot take the answer", take).await?;
     drop(turn);
     match taken {
         true => Ok(StatusCode::NO_CONTENT),

@@ -67,18 +67,14 @@ pub(super) async fn hosts(app: &App) -> Result<Seen, Problem> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use tokio::sync::watch;
-
+    use super::super::tests::opened;
     use super::*;
-    use crate::db::Place;
 
     #[tokio::test]
     async fn who_asks_for_the_hosts_at_the_same_time_reads_them_together() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("fleet.db");
-        let (_end, ended) = watch::channel(false);
-        let app = App::open(&Place::File(path.clone()), None, false, ended).unwrap();
-        let connection = rusqlite::Connection::open(&path).unwrap();
+        let app = opened(dir.path());
+        let connection = rusqlite::Connection::open(dir.path().join("fleet.db")).unwrap();
         let state = r#"{"time":"2026-01-01T00:00:00Z","version":"1","labels":{"rack":"r7"}}"#;
         let insert = "INSERT INTO hosts(id, name, simulated, credential, enrolled_ns, taken, tip, forks, state) \
              VALUES (1, 'h1', 0, x'00', 0, 0, 0, 0, ?1)";

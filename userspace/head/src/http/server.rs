@@ -158,9 +158,6 @@ impl Bound {
 }
 
 /// Takes the sockets.
-///
-/// # Errors
-/// [`ListenError`].
 pub fn bind(listen: Listen) -> Result<Bound, ListenError> {
     let policy = match &listen.remediation {
         Some(of) => Some((of.clone(), remediation::load(&of.policy)?)),
@@ -246,9 +243,6 @@ fn bind_unix(path: &Path) -> Result<(StdUnixListener, SocketFile), ListenError> 
 }
 
 /// Answers until `shutdown` holds true or its sender is dropped, or a part of it has ended. `ready` is called once the database is open.
-///
-/// # Errors
-/// [`ListenError`].
 pub async fn serve(
     bound: Bound,
     mut shutdown: watch::Receiver<bool>,
@@ -423,7 +417,7 @@ async fn reload(door: Arc<Door>, mut ended: watch::Receiver<bool>) {
                 door.reloads.send_replace(());
             }
             Ok(Reload::Failed(error)) => {
-                tracing::warn!("{error}; what the files said before goes on to hold");
+                tracing::warn!("{error}; the earlier content of the files still applies");
             }
             Ok(Reload::Unchanged) | Err(_) => {}
         }

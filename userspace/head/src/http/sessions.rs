@@ -21,7 +21,7 @@ use super::ending::over;
 use super::gate::{self, Named};
 use super::problem::Problem;
 use super::query::Query;
-use crate::db::{After, Frame, HostRow, NewSession, NotStarted, Session, nanos};
+use crate::db::{After, Database, Frame, HostRow, NewSession, NotStarted, Session, nanos};
 use crate::view::{is_meant, is_silent};
 
 /// Longest session, in seconds.
@@ -310,11 +310,8 @@ pub(super) async fn begin(
         gswarm,
         by: asked.by,
     };
-    let started = app
-        .writer
-        .write(move |db| db.start_session(&new, now))
-        .await
-        .map_err(|e| Problem::unavailable("cannot start the session", e))?;
+    let start = move |db: &mut Database| db.start_session(&new, now);
+    let started = app.write("cannot start the session", start).await?;
     look(app).await;
     started.map_err(|why| match why {
         NotStarted::IsOn => {
@@ -361,11 +358,8 @@ pub(super) async fn stop(
 /// Ends a session, whoever asks for it, and waits for its last frames.
 pub(super) async fn end(app: &App, session: &Session, by: String) -> Result<Session, Problem> {
     let id = session.id;
-    let stopped = app
-        .writer
-        .write(move |db| db.stop_session(id, &by, Timestamp::now()))
-        .await
-        .map_err(|e| Problem::unavailable("cannot stop the session", e))?;
+    let stop = move |db: &mut Database| db.stop_session(id, &by, Timestamp::now());
+    let stopped = app.write("cannot stop the session", stop).await?;
     look(app).await;
     if let Some(stopped) = &stopped {
         all_arrived(app, stopped).await?;
@@ -524,10 +518,9 @@ fn after(text: &str) -> Result<After, Problem> {
 mod tests {
     use gtrace_event::Timestamp;
     use gtrace_fleet::{Metric, SESSIONS_MAX};
-    use tokio::sync::watch;
 
-    use super::{App, On, Session, view};
-    use crate::db::Place;
+    use super::super::tests::opened;
+    use super::{On, Session, view};
 
     fn session(id: i64) -> Session {
         Session {
@@ -546,9 +539,7 @@ mod tests {
     #[tokio::test]
     async fn who_counts_frames_leaves_a_reader_for_short_questions() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::File(dir.path().join("fleet.db"));
-        let (_end, ended) = watch::channel(false);
-        let app = App::open(&place, None, false, ended).unwrap();
+        let app = opened(dir.path());
         assert_eq!(view(&app, session(1)).await.unwrap().hosts, []);
         // Nobody has a long question answered any more.
         app.long_reads.close();

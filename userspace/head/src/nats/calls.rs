@@ -69,14 +69,8 @@ async fn one(client: &Client, intake: &Intake, router: Router, question: Message
         let why = "its answer is to go to no inbox";
         return refuse(intake, question.subject.as_str(), why);
     }
-    let text = |name: &str| {
-        let value = question.headers.as_ref()?.get(name)?;
-        Some(value.as_str().to_owned())
-    };
-    let (nonce, what) = (
-        text(NONCE).unwrap_or_default(),
-        text(CALL).unwrap_or_default(),
-    );
+    let headers = question.headers.as_ref();
+    let [nonce, what] = [NONCE, CALL].map(|name| super::header(headers, name).unwrap_or_default());
     let subject = question.subject.as_str();
     let parts: [&[u8]; 5] = [
         b"call",
@@ -85,12 +79,11 @@ async fn one(client: &Client, intake: &Intake, router: Router, question: Message
         what.as_bytes(),
         &question.payload,
     ];
-    let headers = question.headers.as_ref();
     let from = sender(intake, subject, Kind::Call, headers, &parts).await;
     let (status, body, key) = match from {
         Ok(host) => {
             let key = Key::of_digest(host.digest);
-            let (status, body) = ask(router, host, &what, question.payload.clone()).await;
+            let (status, body) = ask(router, host, what, question.payload.clone()).await;
             (status, body, Some(key))
         }
         Err(Refused::Never(why)) => {

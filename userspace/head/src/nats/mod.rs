@@ -170,7 +170,7 @@ async fn sender(
     headers: Option<&HeaderMap>,
     parts: &[&[u8]],
 ) -> Result<KnownHost, Refused> {
-    let text = |name: &str| headers?.get(name).map(|value| value.as_str());
+    let text = |name| header(headers, name);
     let subject: Subject = subject
         .parse()
         .map_err(|_| Refused::Never("its subject is none of a host"))?;
@@ -188,6 +188,10 @@ async fn sender(
         true => Ok(known),
         false => Err(Refused::Never("its signature is not that of its host")),
     }
+}
+
+fn header<'a>(headers: Option<&'a HeaderMap>, name: &str) -> Option<&'a str> {
+    headers?.get(name).map(|value| value.as_str())
 }
 
 /// Counts and logs a message that was removed.

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use super::positions::write;
 use super::{
-    CONSUMER, LATER, Never, PULL, Refused, count, end, failed, published, refuse, sender, together,
+    CONSUMER, LATER, Never, PULL, Refused, count, end, failed, header, published, refuse, sender,
+    together,
 };
 use crate::db::Ingested;
 use crate::intake::{Intake, KnownHost, NotTaken};
@@ -122,12 +123,9 @@ async fn left_out(jetstream: &Context, consumer: &Consumer<pull::Config>) -> Opt
 
 /// Checks whose a message is, and decodes it; `None` where it was removed or put off.
 async fn read(message: Message, intake: &Intake) -> Result<Option<Arrived>, NatsError> {
-    let text = |name: &str| {
-        let value = message.headers.as_ref()?.get(name)?;
-        Some(value.as_str().to_owned())
-    };
-    let generation = text(GENERATION).unwrap_or_default();
-    let last = text(LAST).unwrap_or_default();
+    let headers = message.headers.as_ref();
+    let generation = header(headers, GENERATION).unwrap_or_default().to_owned();
+    let last = header(headers, LAST).unwrap_or_default();
     let parts: [&[u8]; 5] = [
         b"records",
         message.subject.as_bytes(),
@@ -135,7 +133,6 @@ async fn read(message: Message, intake: &Intake) -> Result<Option<Arrived>, Nats
         last.as_bytes(),
         &message.payload,
     ];
-    let headers = message.headers.as_ref();
     let from = sender(intake, &message.subject, Kind::Records, headers, &parts).await;
     let host = match from {
         Ok(host) => host,

@@ -218,7 +218,7 @@ fn of_plan(
 ) -> Result<HostFacts, DbError> {
     let mut of = HostFacts {
         version: plan.version,
-        unwell: unwell(row, now).or_else(|| not_heard_since(plan, row)),
+        unwell: unwell(row, now).or_else(|| has_not_reported_since(plan, row)),
         gone: row.is_none(),
         cannot: plan
             .steps
@@ -229,7 +229,7 @@ fn of_plan(
                 request_of(one.step, gpu, &plan.host, row).err()
             }),
         boot: row.and_then(|row| row.state.as_ref()?.boot_id.clone()),
-        heard: heard(row),
+        health_time: health_time(row),
         ..HostFacts::default()
     };
     if row.is_none() {
@@ -249,8 +249,9 @@ fn of_plan(
                     of.over = Some("the incident is resolved".to_owned());
                 }
                 Some(incident) if incident.evidence.is_empty() && incident.missing.is_empty() => {
-                    of.no_evidence =
-                        Some("the host has not yet said what it kept of the incident".to_owned());
+                    of.no_evidence = Some(
+                        "the host has not yet reported what it kept of the incident".to_owned(),
+                    );
                 }
                 Some(_) => {}
                 None => of.over = Some("the incident is not known any more".to_owned()),
@@ -276,19 +277,25 @@ fn of_plan(
     Ok(of)
 }
 
-/// When the host found out what it said last of its health, by its own clock.
-fn heard(row: Option<&HostRow>) -> Option<Timestamp> {
+/// When the host found out what it reported last of its health, by its own clock.
+fn health_time(row: Option<&HostRow>) -> Option<Timestamp> {
     Some(row?.state.as_ref()?.health.as_ref()?.time)
 }
 
-/// Whether what the host said of its health is older than what was done about it. Each clock is compared with itself: the host has to have
-/// spoken since, and to have looked since it was known what was done.
-fn not_heard_since(plan: &Plan, row: Option<&HostRow>) -> Option<String> {
+/// Whether what the host reported of its health is older than what was done about it. Each clock is compared with itself: the host has to have
+/// reported since, and to have looked since it was known what was done.
+fn has_not_reported_since(plan: &Plan, row: Option<&HostRow>) -> Option<String> {
     let done = plan.steps.iter().filter(|one| one.step.is_disruptive());
     let seen = |one: &&PlanStep| one.seen;
     let newest = done.filter(|one| one.seen.is_some()).max_by_key(seen)?;
-    let is_newer = heard(row) > newest.heard && row.and_then(|row| row.seen) > newest.seen;
-    (!is_newer).then(|| format!("the host has not yet said how it is after {}", newest.step))
+    let is_newer =
+        health_time(row) > newest.health_time && row.and_then(|row| row.seen) > newest.seen;
+    (!is_newer).then(|| {
+        format!(
+            "the host has not yet reported how it is after {}",
+            newest.step
+        )
+    })
 }
 
 /// Why the host is not well.
@@ -392,7 +399,7 @@ fn effect_of_request(
     let Some(request) = db.request_by_key(&request_key(plan.id, step))? else {
         return Ok(Effect::Absent);
     };
-    let why = request.said.clone().unwrap_or_default();
+    let why = request.reported.clone().unwrap_or_default();
     let before = plan
         .steps
         .iter()

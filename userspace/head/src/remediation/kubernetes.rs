@@ -200,7 +200,7 @@ impl NodeState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) name: String,
-    /// Its machine, as it said when it was enrolled.
+    /// Its machine, as it reported when it was enrolled.
     pub(super) machine: Option<String>,
 }
 

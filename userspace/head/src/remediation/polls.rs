@@ -78,6 +78,16 @@ pub(super) struct Begun {
     versions: BTreeMap<i64, i64>,
 }
 
+impl Begun {
+    fn now(serial: u64, plans: &[Plan]) -> Self {
+        Self {
+            serial,
+            at: Instant::now(),
+            versions: plans.iter().map(|plan| (plan.id, plan.version)).collect(),
+        }
+    }
+}
+
 /// What is known from a manager, or why nothing is.
 pub(super) struct Poll<T> {
     running: Option<Begun>,
@@ -95,7 +105,7 @@ impl<T> Poll<T> {
     }
 
     /// Takes an answer, unless it is one to a poll of before.
-    fn take(&mut self, serial: u64, answer: Result<T, String>) {
+    pub(super) fn take(&mut self, serial: u64, answer: Result<T, String>) {
         if let Some(begun) = self.running.take_if(|begun| begun.serial == serial) {
             self.newest = Some((begun, answer));
         }
@@ -146,7 +156,7 @@ impl<T> Poll<T> {
 /// Both.
 pub(super) struct Polls {
     kubernetes: Poll<Nodes>,
-    slurm: Poll<BTreeMap<String, Node>>,
+    pub(super) slurm: Poll<BTreeMap<String, Node>>,
     /// How many there were.
     serial: u64,
     /// With which host the next poll of Kubernetes begins, so that a slow one comes to all.
@@ -204,16 +214,11 @@ impl Polls {
         self.slurm.give_up(all + GRACE, Manager::Slurm.name());
         self.serial += 1;
         let serial = self.serial;
-        let begun = || Begun {
-            serial,
-            at: Instant::now(),
-            versions: plans.iter().map(|plan| (plan.id, plan.version)).collect(),
-        };
         if let Some(service) = policy.kubernetes.clone()
             && self.kubernetes.running.is_none()
         {
             let queries = queries(plans, machine, self.first.as_deref());
-            self.kubernetes.running = Some(begun());
+            self.kubernetes.running = Some(Begun::now(serial, plans));
             let panicked = Message::Kubernetes(serial, Err(PANICKED.to_owned()));
             let poll = move || {
                 let api = Kubernetes::new(&service, answer, all);
@@ -227,7 +232,7 @@ impl Polls {
         if let Some(access) = policy.slurm.clone()
             && self.slurm.running.is_none()
         {
-            self.slurm.running = Some(begun());
+            self.slurm.running = Some(Begun::now(serial, plans));
             let panicked = Message::Slurm(serial, Err(PANICKED.to_owned()));
             let poll = move || Message::Slurm(serial, Slurm::new(&access, answer, all).nodes());
             let started = self.slurm.threads.start(messages, panicked, poll);
@@ -242,14 +247,6 @@ impl Polls {
             self.first = nodes.left.first().cloned();
         }
         self.kubernetes.take(serial, answer);
-    }
-
-    pub(super) fn take_slurm(
-        &mut self,
-        serial: u64,
-        answer: Result<BTreeMap<String, Node>, String>,
-    ) {
-        self.slurm.take(serial, answer);
     }
 
     /// Forgets what was answered, and what is being polled: the policy is another one.
@@ -377,11 +374,7 @@ mod tests {
             let nodes = read(&api, &queries);
             assert_eq!((queries.len(), nodes.left.len()), (3, 2));
             order.push(queries[0].host.name.clone());
-            polls.kubernetes.running = Some(Begun {
-                serial,
-                at: Instant::now(),
-                versions: plans.iter().map(|plan| (plan.id, plan.version)).collect(),
-            });
+            polls.kubernetes.running = Some(Begun::now(serial, &plans));
             polls.take_kubernetes(serial, Ok(nodes));
             for plan in &plans {
                 // That it is too slow is known of the first; the others wait.
@@ -398,12 +391,7 @@ mod tests {
         let plans = [1, 2, 3].map(|id| plan(id, "a", &[Step::Cordon]));
         let mut polls = Polls::default();
         let mut poll = |serial, answer| {
-            let versions = plans.iter().map(|plan| (plan.id, plan.version)).collect();
-            polls.kubernetes.running = Some(Begun {
-                serial,
-                at: Instant::now(),
-                versions,
-            });
+            polls.kubernetes.running = Some(Begun::now(serial, &plans));
             polls.take_kubernetes(serial, answer);
             let known = plans
                 .each_ref()
@@ -425,11 +413,7 @@ mod tests {
     fn a_poll_whose_thread_hangs_is_given_up_and_what_it_answers_later_counts_no_more() {
         let (policy, plans) = (policy(), [plan(1, "a", &[Step::Cordon])]);
         let mut poll: Poll<Nodes> = Poll::new("gtrace-test");
-        let begun = |serial| Begun {
-            serial,
-            at: Instant::now(),
-            versions: BTreeMap::from([(1, 1)]),
-        };
+        let begun = |serial| Begun::now(serial, &plans);
         let known = |poll: &Poll<Nodes>| {
             let known = poll.of(Manager::Kubernetes, &plans[0], &policy);
             known.map(|known| known.map(drop))

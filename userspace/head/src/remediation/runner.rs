@@ -181,7 +181,7 @@ impl Runner {
                     taken = Some(taken.unwrap_or_else(Instant::now));
                 }
                 Ok(Message::Slurm(serial, answer)) => {
-                    self.polls.take_slurm(serial, answer);
+                    self.polls.slurm.take(serial, answer);
                     taken = Some(taken.unwrap_or_else(Instant::now));
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
@@ -270,7 +270,7 @@ impl Runner {
                 tracing::info!("the policy of remediation was read again");
             }
             Err(error) => {
-                self.unread = Some(format!("{error}; what it said before goes on to hold"));
+                self.unread = Some(format!("{error}; the policy read before still applies"));
             }
         }
         self.obey_mode();

@@ -37,12 +37,8 @@ impl Postgres {
         Self::start_as(None)
     }
 
-    /// The same, reached over TLS too.
-    pub fn start_secured(secured: Secured) -> Option<Self> {
-        Self::start_as(Some(secured))
-    }
-
-    fn start_as(secured: Option<Secured>) -> Option<Self> {
+    /// The same, reached over TLS too where it is secured.
+    pub fn start_as(secured: Option<Secured>) -> Option<Self> {
         let Some(programs) = Programs::find() else {
             println!("SKIPPED: no PostgreSQL: cargo xtask test fetches packages of Debian");
             return None;

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use gtrace_devices::{Activity, GpuBoard, GpuInfo, GpuMemory, GpuSample, MigInstance, SpareRows};
 use gtrace_event::PciAddress;
+use gtrace_profile::openmetrics::escaped;
 
 use super::Format;
 
@@ -213,10 +214,4 @@ fn labels(gpu: &GpuInfo, host: &str) -> Option<String> {
     ];
     let pairs = pairs.map(|(name, value)| format!("{name}=\"{}\"", escaped(&value)));
     Some(pairs.join(","))
-}
-
-/// A label's value as the text format wants it.
-fn escaped(value: &str) -> String {
-    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
-    value.replace('\n', "\\n")
 }

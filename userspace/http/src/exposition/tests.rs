@@ -339,7 +339,7 @@ fn every_metric_of_rules_and_dashboards_is_exposed_or_documented() {
     let rules = ["recording.rules.yml", "alerts.rules.yml"]
         .map(|file| read(packaging.join("prometheus").join(file)));
     let dashboards = ["executive.json", "on-call.json", "debug.json"]
-        .map(|file| read(packaging.join("grafana").join(file)));
+        .map(|file| read(packaging.join("../xtask/src/dashboards").join(file)));
     let recorded: BTreeSet<&str> = rules
         .iter()
         .flat_map(|text| text.lines())

@@ -119,12 +119,12 @@ function One({ id }: { id: string }) {
           <section><h3>What to do</h3>
             {incident.advice?.meaning && <p>{incident.advice.meaning}</p>}
             <Steps title="Site" steps={incident.advice?.site} /><Steps title="Vendor's advice" steps={incident.advice?.vendor} />
-            <p class="muted">This page changes nothing. On the host:</p>
-            <Command line={`gtrace report --incident ${incident.id}`} />
-            <Command line={`gtrace runbook ${incident.class}`} />
+            <p class="muted">This page changes nothing. On the host, as root:</p>
             {incident.state === "open" && <Command line={`gtrace incidents ack ${incident.id} --note "…"`} />}
+            <Command line={`gtrace runbook ${incident.id}`} />
+            <Command line={`gtrace report --incident ${incident.id}`} />
             {incident.state !== "resolved" && <Command line={`gtrace incidents resolve ${incident.id} --note "…"`} />}
-            <p class="muted small">The report is one file for the postmortem: course, causes, kernel log, calls, samples and a trace, sealed by hashes.</p>
+            <p class="muted small">The runbook has the steps, with GPU, port and process of this incident in its commands. The report is one file for the postmortem: course, causes, kernel log, calls, samples and a trace, each with its SHA-256.</p>
           </section>
           <section><h3>Who is affected</h3>
             <dl class="facts wide">

@@ -42,7 +42,7 @@ export function Sources() {
         <section>
           <h2>Health by component</h2>
           <div class="scroll" tabIndex={0}><table>
-            <thead><tr><th>Component</th><th>Health</th><th>Last heard</th><th class="num">CPU</th></tr></thead>
+            <thead><tr><th>Component</th><th>Health</th><th>Last seen</th><th class="num">CPU</th></tr></thead>
             <tbody>{(status.components ?? []).map((one) => <tr key={one.name}><td><code>{one.name}</code></td><td>{one.health ? <HealthMark of={one.health.state} /> : <span class="muted">not checked yet</span>}{one.health?.reasons?.map((reason) => <div class="muted small" key={reason}>{reason}</div>)}</td><td class="muted">{one.last_seen_age_s === undefined ? "never" : `${age(one.last_seen_age_s)} ago`}</td><td class="num">{one.cost?.cpu_seconds !== undefined ? duration(one.cost.cpu_seconds * 1e9) : one.cost?.core_share !== undefined ? percent(one.cost.core_share, 2) : "–"}</td></tr>)}</tbody>
           </table></div>
         </section>

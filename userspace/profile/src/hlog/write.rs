@@ -33,10 +33,6 @@ pub enum WriteError {
 }
 
 /// Writes the histograms of a profile.
-///
-/// # Errors
-///
-/// Those of `out`.
 pub fn write(profile: &Profile, out: &mut impl Write) -> Result<(), WriteError> {
     let epoch = jiff::Timestamp::UNIX_EPOCH;
     let whole = profile.taken.span.unwrap_or(Span {

@@ -10,7 +10,6 @@ const CHARTS_MAX: usize = 18;
 /// Pairs of points of a line, at most.
 const COLUMNS: usize = 240;
 
-/// The section.
 pub(super) fn section(material: &Material) -> Markup {
     let series: Vec<&Series> = material
         .samples

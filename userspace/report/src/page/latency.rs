@@ -13,7 +13,6 @@ const ROWS_MAX: usize = 40;
 /// Shifts, at most.
 const SHIFTS_MAX: usize = 20;
 
-/// The section.
 pub(super) fn section(material: &Material) -> Markup {
     if material.latency.is_empty() {
         return super::section("latency", &super::not_recorded(material, missing::LATENCY));

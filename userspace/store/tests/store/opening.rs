@@ -69,6 +69,59 @@ fn a_file_that_is_no_database_is_moved_aside_and_kept() {
 }
 
 #[test]
+fn an_empty_file_that_a_killed_first_start_left_is_a_new_store() {
+    let place = Place::new();
+    fs::write(&place.path, "").unwrap();
+    fs::write(place.path.with_extension("db.lock"), "4711\n").unwrap();
+    let mut store = place.store();
+    assert_eq!(store.moved_aside(), None);
+    store.append(&events(day(0), 0..2), &[]).unwrap();
+    drop(store);
+    // From now on there was one, also after a start that another one follows.
+    drop(place.store());
+    fs::write(&place.path, "").unwrap();
+    let moved = place.store().moved_aside().unwrap().clone();
+    assert_eq!(moved.why, "the file is empty");
+}
+
+/// SQLite would delete it.
+#[test]
+fn a_write_ahead_log_whose_store_is_gone_is_kept_and_reported() {
+    let place = Place::new();
+    let mut store = place.store();
+    store.append(&events(day(0), 0..2), &[]).unwrap();
+    let wal = place.path.with_extension("db-wal");
+    let (file, log) = (fs::read(&place.path).unwrap(), fs::read(&wal).unwrap());
+    drop(store);
+    fs::remove_file(&place.path).unwrap();
+    fs::write(&wal, &log).unwrap();
+
+    let mut store = place.store();
+    let moved = store.moved_aside().unwrap().clone();
+    let kept = format!("{}-wal", moved.to.display());
+    assert!(moved.to_string().contains(&kept), "{moved}");
+    assert_eq!(store.append(&events(day(0), 0..1), &[]).unwrap(), 2..=2);
+    let (_, event) = store.take_removals().remove(0);
+    let detail = &event.detail;
+    assert_eq!(detail.removal.removal, Some(RemovalCause::Damage));
+    assert_eq!(detail.removal.moved_to.as_ref(), Some(&kept));
+    let remedy = detail.source.remedy.as_deref().unwrap();
+    assert!(remedy.starts_with("put the database"), "{remedy}");
+
+    // Who reads too early takes nothing away, also where the file is there and empty.
+    for empty in [false, true] {
+        if empty {
+            fs::write(&moved.to, "").unwrap();
+        }
+        let error = Reader::open(&moved.to).err().unwrap();
+        assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
+        assert_eq!(fs::read(&kept).unwrap(), log);
+    }
+    fs::write(&moved.to, file).unwrap();
+    assert_eq!(Reader::open(&moved.to).unwrap().last_seq().unwrap(), 2);
+}
+
+#[test]
 fn an_empty_file_is_a_damaged_store_where_there_was_one() {
     let place = Place::new();
     // Somebody may make the file, with the owner that it is to have.

@@ -32,10 +32,6 @@ const MAX_CACHE: u64 = 64 << 20;
 pub struct NotFound;
 
 /// The library that a program would load if `own` were not in its search path.
-///
-/// # Errors
-///
-/// [`NotFound`].
 pub fn find(own: &Path) -> Result<PathBuf, NotFound> {
     let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let cache = fs::metadata("/etc/ld.so.cache")

@@ -155,12 +155,8 @@ impl<W: Write> Output<W> {
         let seconds = self.since.elapsed().as_secs_f64();
         let (calls, failed) = (self.calls, self.failed);
         let mut text = format!("{calls} calls in {seconds:.1} s, {failed} failed");
-        let count = |counter: Counter| {
-            let found = counters.iter().find(|(c, _)| *c == counter);
-            found.map_or(0, |(_, n)| *n)
-        };
         // Those calls are shown, without operation or status.
-        let unreadable = count(Counter::ParametersUnreadable);
+        let unreadable = count(counters, Counter::ParametersUnreadable);
         if unreadable > 0 {
             text.push_str(&format!("; unreadable parameters {unreadable}"));
         }
@@ -206,17 +202,16 @@ impl<W: Write> Sink for Output<W> {
     }
 }
 
+fn count(counters: &[(Counter, u64)], counter: Counter) -> u64 {
+    let found = counters.iter().find(|(c, _)| *c == counter);
+    found.map_or(0, |(_, n)| *n)
+}
+
 /// What was lost, with what goes before it; nothing if nothing was.
 pub(super) fn lost_text(counters: &[(Counter, u64)]) -> String {
-    let count = |counter: Counter| {
-        let found = counters.iter().find(|(c, _)| *c == counter);
-        found.map_or(0, |(_, n)| *n)
-    };
-    let lost: Vec<_> = LOST
-        .into_iter()
-        .filter(|counter| count(*counter) > 0)
-        .map(|counter| format!("{} {}", counter.name(), count(counter)))
-        .collect();
+    let lost = LOST.map(|counter| (counter.name(), count(counters, counter)));
+    let lost = lost.into_iter().filter(|(_, n)| *n > 0);
+    let lost: Vec<_> = lost.map(|(name, n)| format!("{name} {n}")).collect();
     match lost.is_empty() {
         true => String::new(),
         false => format!("; lost: {}", lost.join(", ")),

@@ -275,10 +275,7 @@ impl Running {
 
 /// CLOCK_BOOTTIME less CLOCK_MONOTONIC: of several readings the one in which the least time lay between.
 fn asleep_ns() -> u64 {
-    let read = |id| {
-        let time = rustix::time::clock_gettime(id);
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    };
+    use crate::clock_ns as read;
     use rustix::time::ClockId::{Boottime, Monotonic};
     let reading = |_| {
         let (before, boottime, after) = (read(Monotonic), read(Boottime), read(Monotonic));

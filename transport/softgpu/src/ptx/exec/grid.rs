@@ -11,6 +11,7 @@ use super::super::program::{Program, Special};
 use super::block::{Block, Turn};
 use super::heap::Heap;
 use super::host::{Memory, Reach};
+use crate::sync::lock;
 
 /// Takes what kernels print; a call is one `printf` of one thread.
 pub trait Sink: Sync {
@@ -228,9 +229,7 @@ impl Grid<'_> {
         let total = Mutex::new(Ok(Stats::default()));
         let work = |number, help: Option<&mut dyn FnMut()>| {
             let outcome = self.work(number, count, &stop, help);
-            let mut total = total
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut total = lock(&total);
             match (&mut *total, outcome) {
                 (Ok(total), Ok(stats)) => {
                     total.warp_instructions += stats.warp_instructions;

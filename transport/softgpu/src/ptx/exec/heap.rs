@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use super::host::Region;
 use crate::pages;
+use crate::sync::lock;
 
 /// Bytes, as CU_LIMIT_MALLOC_HEAP_SIZE has it by default.
 const SIZE: u64 = 8 << 20;
@@ -52,7 +53,7 @@ impl Heap {
         // Powers of two: what one thread frees another can use.
         let size = size.max(16).checked_next_power_of_two().unwrap_or(u64::MAX);
         let (start, room) = self.room();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let offset = match state.free.get_mut(&size).and_then(Vec::pop) {
             Some(offset) => offset,
             None if size <= room - state.used => {
@@ -82,7 +83,7 @@ impl Heap {
             return true;
         }
         let offset = address.wrapping_sub(self.room().0);
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let Some(size) = state.given.remove(&offset) else {
             return false;
         };
@@ -93,11 +94,7 @@ impl Heap {
     /// The part of the heap that was ever given out, if `address` is in it.
     pub(super) fn region(&self, address: u64) -> Option<Region> {
         let start = self.room.get()?.0;
-        let used = self
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .used;
+        let used = lock(&self.state).used;
         (address.wrapping_sub(start) < used).then_some(Region {
             start,
             len: used,

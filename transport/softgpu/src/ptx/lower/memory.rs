@@ -62,10 +62,7 @@ impl<'m> Lower<'m> {
 
     fn address(&mut self, operand: &Operand, space: Space) -> Result<Address, PtxError> {
         let Operand::Memory { base, offset } = operand else {
-            return Err(PtxError::syntax(
-                self.line,
-                "an address in brackets is expected",
-            ));
+            return Err(self.wrong("an address in brackets is expected"));
         };
         let mut place = match space {
             Space::Generic => Place::Generic,
@@ -86,7 +83,7 @@ impl<'m> Lower<'m> {
             Base::Absolute => self.constant(0, class),
             Base::Name(name) => match self.scopes.find(name) {
                 Some(Declared::Register(_, Class::Pred)) => {
-                    return Err(PtxError::syntax(self.line, "a predicate is no address"));
+                    return Err(self.wrong("a predicate is no address"));
                 }
                 Some(Declared::Register(slot, of)) => {
                     (class, fixed) = (of, false);

@@ -369,6 +369,11 @@ impl<'m> Lower<'m> {
         ty.ok_or_else(|| self.unsupported("no type"))
     }
 
+    /// What makes the instruction no PTX.
+    pub(super) fn wrong(&self, message: impl Into<String>) -> PtxError {
+        PtxError::syntax(self.line, message)
+    }
+
     pub(crate) fn unsupported(&self, what: &str) -> PtxError {
         PtxError::Unsupported {
             line: self.line,

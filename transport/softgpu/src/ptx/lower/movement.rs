@@ -68,7 +68,7 @@ impl Lower<'_> {
 
     /// `{a, b}` as one value of type `ty`, a in the low bits.
     pub(super) fn packed(&mut self, parts: &[Operand], ty: Type) -> Result<u32, PtxError> {
-        let wrong = || PtxError::syntax(self.line, "parts of such a size cannot be packed");
+        let wrong = || self.wrong("parts of such a size cannot be packed");
         let width = part_width(ty, parts.len()).ok_or_else(wrong)?;
         let class = ty.class();
         let exec = bits::pack(width, class).ok_or_else(wrong)?;

@@ -57,10 +57,7 @@ impl<'m> Lower<'m> {
     pub(super) fn predicate_named(&mut self, name: &str) -> Result<u32, PtxError> {
         match self.register_named(name)? {
             (slot, Class::Pred) => Ok(slot),
-            _ => Err(PtxError::syntax(
-                self.line,
-                format!("`{name}` is no predicate"),
-            )),
+            _ => Err(self.wrong(format!("`{name}` is no predicate"))),
         }
     }
 
@@ -89,10 +86,7 @@ impl<'m> Lower<'m> {
             (Class::Wide, Class::Narrow) => bits::narrow(),
             (Class::Narrow, Class::Wide) => bits::widen(signed),
             _ => {
-                return Err(PtxError::syntax(
-                    self.line,
-                    "a predicate and a number stand for each other",
-                ));
+                return Err(self.wrong("a predicate and a number stand for each other"));
             }
         };
         self.alu(exec, d, &[slot]);
@@ -139,10 +133,7 @@ impl<'m> Lower<'m> {
                 });
                 Ok(slot)
             }
-            _ => Err(PtxError::syntax(
-                self.line,
-                "the destination must be a register",
-            )),
+            _ => Err(self.wrong("the destination must be a register")),
         }
     }
 
@@ -175,17 +166,14 @@ impl<'m> Lower<'m> {
             Operand::Not(name) => {
                 let slot = self.predicate_named(name)?;
                 let d = self.temporary(Class::Pred);
-                let exec = bits::not(Type::Pred)
-                    .ok_or_else(|| PtxError::syntax(self.line, "`!` of no predicate"))?;
+                let exec =
+                    bits::not(Type::Pred).ok_or_else(|| self.wrong("`!` of no predicate"))?;
                 self.alu(exec, d, &[slot]);
                 d
             }
             Operand::Vector(parts) => self.packed(parts, ty)?,
             _ => {
-                return Err(PtxError::syntax(
-                    self.line,
-                    "this operand cannot be read here",
-                ));
+                return Err(self.wrong("this operand cannot be read here"));
             }
         })
     }
@@ -198,10 +186,7 @@ impl<'m> Lower<'m> {
                 return self.fit(slot, (of, class), ty.is_signed());
             }
             Some(Declared::Register(..)) => {
-                return Err(PtxError::syntax(
-                    self.line,
-                    "a register plus a number is an address",
-                ));
+                return Err(self.wrong("a register plus a number is an address"));
             }
             Some(Declared::Local(offset)) => {
                 let base = self.special(Special::Frame, Class::Wide);

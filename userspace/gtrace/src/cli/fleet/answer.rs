@@ -51,9 +51,11 @@ pub(super) fn fetch(
         request = client.get(&path).map_err(failure)?;
     }
     if request.state != RequestState::Done {
-        let said = request.said.unwrap_or_else(|| request.state.to_string());
-        let said = crate::render::clean(&said);
-        return Err(Failure(Exit::Problem, format!("{host}: {said}")));
+        let reported = request
+            .reported
+            .unwrap_or_else(|| request.state.to_string());
+        let reported = crate::render::clean(&reported);
+        return Err(Failure(Exit::Problem, format!("{host}: {reported}")));
     }
     let path = format!("/fleet/v1/requests/{}/file", request.id);
     let bytes = client.get_bytes(&path).map_err(failure)?;

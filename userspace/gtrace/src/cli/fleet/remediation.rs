@@ -136,8 +136,8 @@ fn show(plan: &Plan, asked: &Asked) -> anyhow::Result<Exit> {
             (_, StepState::Skipped) => "not needed",
         };
         text += &format!("      {:<12} {state}", step.step.name());
-        if let Some(said) = &step.said {
-            text += &format!(": {}", render::clean(said));
+        if let Some(reported) = &step.reported {
+            text += &format!(": {}", render::clean(reported));
         }
         text.push('\n');
     }

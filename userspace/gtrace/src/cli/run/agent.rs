@@ -11,7 +11,7 @@ use gtrace_engine::config::{Config, HeadConfig};
 use gtrace_engine::daemon::FLEET;
 use gtrace_engine::hub::Hub;
 use gtrace_engine::sources::devices::nvml_of;
-use gtrace_engine::supervise::{Pulse, Task, beat};
+use gtrace_engine::supervise::{Pulse, Task, Timer, beat};
 use gtrace_event::{IncidentState, Timestamp};
 use gtrace_fleet::{HostState, PAGE};
 use gtrace_nats::Access;
@@ -21,7 +21,7 @@ use tokio::sync::{Notify, watch};
 use crate::cli::nats::nats_of;
 
 /// Between two heartbeats of the task.
-const BEAT: Duration = Duration::from_millis(500);
+const BEAT: Duration = Duration::from_secs(15);
 /// The agent may wait for the store or be stopped for so long.
 const SILENCE: Duration = Duration::from_secs(60);
 /// Incidents of a state.
@@ -112,7 +112,9 @@ impl Member {
             .build()
             .map_err(|error| format!("cannot wait for the head: {error}"))?;
         let (stop, stopped) = watch::channel(false);
-        let woken = Arc::<Notify>::default();
+        let (woken, stops) = (Arc::<Notify>::default(), Arc::<Notify>::default());
+        let wake = Arc::clone(&stops);
+        pulse.wake_by(move || wake.notify_one());
         let sampler = Box::new(HostSampler::new(self.nvml(hub), self.own_api()));
         let ended = runtime.block_on(async {
             let mut live = hub.subscribe().live;
@@ -137,14 +139,17 @@ impl Member {
             let progress = Progress::default();
             let agent = gtrace_agent::run(options, state, Some(sampler), woken, progress, stopped);
             tokio::pin!(agent);
+            let failed = |error: std::io::Error| format!("cannot wait for the head: {error}");
+            let timer = Timer::new().map_err(failed)?;
             loop {
                 beat();
                 if pulse.is_stopping() {
                     let _ = stop.send(true);
                 }
-                match tokio::time::timeout(BEAT, &mut agent).await {
-                    Ok(ended) => return ended.map_err(|error| error.to_string()),
-                    Err(_) => continue,
+                tokio::select! {
+                    ended = &mut agent => return ended.map_err(|error| error.to_string()),
+                    () = stops.notified() => {}
+                    over = timer.sleep(BEAT) => over.map_err(failed)?,
                 }
             }
         });

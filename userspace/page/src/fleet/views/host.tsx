@@ -26,7 +26,7 @@ export function HostPage({ name }: { name: string }) {
       <Stale of={host.problem} />
       <p class="line"><a href={href("hosts")}>Hosts</a> / <code>{of.host}</code></p>
       <h2 class="headline">{of.host}</h2>
-      <p class="badges"><HealthMark of={of.state} />{of.simulated && <span class="tag injected">simulated</span>}{Object.entries(of.labels).map(([label, value]) => <a class="tag" key={label} href={href("hosts", "", { q: `${label}=${value}` })}>{label}={value}</a>)}<span class="muted">{of.seen ? `said something ${ago(of.seen)}` : "has said nothing yet"}</span></p>
+      <p class="badges"><HealthMark of={of.state} />{of.simulated && <span class="tag injected">simulated</span>}{Object.entries(of.labels).map(([label, value]) => <a class="tag" key={label} href={href("hosts", "", { q: `${label}=${value}` })}>{label}={value}</a>)}<span class="muted">{of.seen ? `last seen ${ago(of.seen)}` : "not seen yet"}</span></p>
       {reasonsOf(of).length > 0 && <ul class="reasons">{reasonsOf(of).map((reason) => <li key={reason}>{reason}</li>)}</ul>}
       <div class="halves wide-left">
         <div>

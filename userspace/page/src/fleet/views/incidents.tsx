@@ -88,8 +88,10 @@ function One({ id }: { id: string }) {
           <section><h3>What to do</h3>
             {incident.advice?.meaning && <p>{incident.advice.meaning}</p>}
             <Steps title="Site" steps={incident.advice?.site} /><Steps title="Vendor's advice" steps={incident.advice?.vendor} />
+            <p class="muted">This page changes nothing. As root of the host:</p>
+            {incident.state === "open" && <Command line={`ssh ${host} 'gtrace incidents ack ${incident.id} --note "…"'`} />}
+            <Command line={`ssh ${host} gtrace runbook ${incident.id}`} />
             <Command line={`ssh ${host} gtrace report --incident ${incident.id}`} />
-            <Command line={`gtrace runbook ${incident.class}`} />
           </section>
           <section><h3>Who is affected</h3><dl class="facts wide">
             {gpus.length > 0 && <><dt>GPUs</dt><dd>{gpus.map(gpuName).join(", ")}</dd></>}
