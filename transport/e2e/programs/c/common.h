@@ -143,6 +143,16 @@ static inline CUdeviceptr upload(const void *data, size_t bytes) {
     return address;
 }
 
+static inline CUdeviceptr upload_ones(size_t count) {
+    float *ones = malloc(count * sizeof *ones);
+    REQUIRE(ones != NULL, "no memory");
+    for (size_t i = 0; i < count; i++)
+        ones[i] = 1;
+    CUdeviceptr device = upload(ones, count * sizeof *ones);
+    free(ones);
+    return device;
+}
+
 static inline CUstream new_stream(void) {
     CUstream stream;
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));

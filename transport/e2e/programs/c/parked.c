@@ -29,11 +29,8 @@ int main(void) {
     context = begin();
     CUmodule module = module_of("vector_add");
     saxpy = function_of(module, "saxpy");
-    float one[N];
-    for (int i = 0; i < N; i++)
-        one[i] = 1;
-    ones = upload(one, sizeof one);
-    values = upload(one, sizeof one);
+    ones = upload_ones(N);
+    values = upload_ones(N);
     pthread_barrier_init(&launched, NULL, 2);
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, work, NULL) == 0, "no thread");

@@ -97,10 +97,7 @@ int main(void) {
     context = begin();
     CUmodule module = module_of("vector_add");
     saxpy = function_of(module, "saxpy");
-    float one[N];
-    for (int i = 0; i < N; i++)
-        one[i] = 1;
-    ones = upload(one, sizeof one);
+    ones = upload_ones(N);
     CHECK(cuCtxSynchronize());
     pthread_t threads[THREADS];
     for (size_t i = 0; i < THREADS; i++)

@@ -37,14 +37,11 @@ int main(void) {
     context = begin();
     CUmodule module = module_of("vector_add");
     saxpy = function_of(module, "saxpy");
-    float one[N];
-    for (int i = 0; i < N; i++)
-        one[i] = 1;
-    ones = upload(one, sizeof one);
+    ones = upload_ones(N);
     pthread_barrier_init(&barrier, NULL, THREADS);
     pthread_t threads[THREADS];
     for (size_t i = 0; i < THREADS; i++) {
-        buffers[i] = allocate(sizeof one);
+        buffers[i] = allocate(N * sizeof(float));
         CHECK(cuMemsetD32(buffers[i], 0, N));
         CHECK(cuEventCreate(&done[i], CU_EVENT_DISABLE_TIMING));
     }

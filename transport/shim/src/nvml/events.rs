@@ -109,7 +109,7 @@ unsafe fn asked<R: Copy>(request: *mut R, call: impl FnOnce(R) -> nvmlReturn_t) 
 }
 
 /// Calls a function that has only what `write` writes, and answers nothing more.
-fn told(op: OpId, mut write: impl FnMut(&mut Writer)) -> nvmlReturn_t {
+fn without_answer(op: OpId, mut write: impl FnMut(&mut Writer)) -> nvmlReturn_t {
     let mut written = |w: &mut Writer| {
         write(w);
         Ok(())
@@ -123,7 +123,7 @@ pub(crate) unsafe fn nvmlSystemEventSetCreate(
     const OP: OpId = op_id("nvmlSystemEventSetCreate");
     let create = |_| {
         let set = entry::mint(Kind::NvmlSystemEventSet);
-        let code = told(OP, |w| w.u64(set));
+        let code = without_answer(OP, |w| w.u64(set));
         if code == nvml::NVML_SUCCESS {
             // SAFETY: the program's structure.
             unsafe { (*request).set = without_provenance_mut(set as usize) };
@@ -141,7 +141,7 @@ pub(crate) unsafe fn nvmlSystemEventSetFree(
     // SAFETY: a structure of the program.
     unsafe {
         asked(request, |asked| {
-            told(OP, |w| w.u64(asked.set.addr() as u64))
+            without_answer(OP, |w| w.u64(asked.set.addr() as u64))
         })
     }
 }
@@ -151,7 +151,7 @@ pub(crate) unsafe fn nvmlSystemRegisterEvents(
 ) -> nvmlReturn_t {
     const OP: OpId = op_id("nvmlSystemRegisterEvents");
     let register = |asked: nvmlSystemRegisterEventRequest_t| {
-        told(OP, |w| {
+        without_answer(OP, |w| {
             w.u64(asked.set.addr() as u64);
             w.u64(asked.eventTypes);
         })
