@@ -47,7 +47,7 @@ struct State {
     /// Bytes in the pipe.
     held: usize,
     /// Those that were there when the socket refused them.
-    back: Vec<u8>,
+    taken_back: Vec<u8>,
 }
 
 #[derive(Debug, Default)]
@@ -63,8 +63,7 @@ enum Way {
 impl Way {
     fn new(socket: &Socket) -> Self {
         static IS_NEW: OnceLock<bool> = OnceLock::new();
-        let is_new = || is_new(&rustix::system::uname().release().to_string_lossy());
-        if !IS_NEW.get_or_init(is_new) {
+        if !IS_NEW.get_or_init(|| is_new(&rustix::system::uname().release().to_string_lossy())) {
             return Self::Refused;
         }
         let open = || {
@@ -160,9 +159,9 @@ impl Pages {
                 Err(error) => return Err(io_error(&socket.peer, error)),
             }
         }
-        while !state.back.is_empty() {
-            match socket.send(&[IoSlice::new(&state.back)])? {
-                Some(sent) => drop(state.back.drain(..sent)),
+        while !state.taken_back.is_empty() {
+            match socket.send(&[IoSlice::new(&state.taken_back)])? {
+                Some(sent) => drop(state.taken_back.drain(..sent)),
                 None => return Ok(None),
             }
         }
@@ -175,10 +174,10 @@ impl State {
     /// The socket takes nothing from a pipe: what is there is sent as any other bytes, and so is all that follows.
     fn take_back(&mut self) -> Result<(), Errno> {
         if let Way::Pipe(from, _) = std::mem::replace(&mut self.way, Way::Refused) {
-            self.back.resize(self.held, 0);
+            self.taken_back.resize(self.held, 0);
             let mut read = 0;
             while read < self.held {
-                match rustix::io::read(&from, &mut self.back[read..])? {
+                match rustix::io::read(&from, &mut self.taken_back[read..])? {
                     0 => return Err(Errno::PIPE),
                     some => read += some,
                 }

@@ -22,9 +22,9 @@ use crate::worker::watermark::relaxed;
 /// Bytes of a part, and most that are copied at once between link and device: a piece that still lies in the CPU's cache
 /// when it is copied on.
 pub(crate) const PART: usize = 256 << 10;
-/// Parts that are used while the link sends from others: as much as it keeps for a client that does not read. It never has
-/// more of whole ones than that, so that those need not be taken back.
-const PARTS: usize = (WINDOW as usize).div_ceil(PART) + 2;
+/// Parts that are used while the link sends from others: as much as it keeps for a client that does not read, of which the first may
+/// be read in part. It never has more of whole ones than that, so that those need not be taken back.
+const PARTS: usize = (WINDOW as usize).div_ceil(PART) + 3;
 /// Pieces that are timed each way.
 const SAMPLES: u32 = 16;
 /// `CU_MEMHOSTREGISTER_PORTABLE`: page-locked for all contexts.

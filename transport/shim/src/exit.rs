@@ -17,10 +17,16 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const CALLS_LOST: i32 = 74;
 
 static ENDING: AtomicBool = AtomicBool::new(false);
+static CONFIRMED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the process is at its end.
 pub(crate) fn is_ending() -> bool {
     ENDING.load(Ordering::Relaxed)
+}
+
+/// Whether the process is at its end and all that it gave the device to do is executed: who then ends the links loses no call.
+pub(crate) fn is_confirmed() -> bool {
+    CONFIRMED.load(Ordering::Relaxed)
 }
 
 /// Sends what lies unsent and waits until it is executed. One round trip, and none where the program has waited for
@@ -32,10 +38,9 @@ pub(crate) fn confirm(session: &'static Session) {
     if !session.is_lost() && (is_unknown || times::is_taken_at_exit()) {
         within_patience(session, || {
             session.lanes.flush(&mut Vec::new());
-            if is_unknown {
-                // Not possible in the middle of a call, as in a host function that ends the process.
-                let _ = with_lane(session, |lane| lane.confirm());
-            }
+            // Not possible in the middle of a call, as in a host function that ends the process.
+            let is_executed = !is_unknown || with_lane(session, |lane| lane.confirm()).is_ok();
+            CONFIRMED.store(is_executed, Ordering::Relaxed);
             times::report_at_exit(session);
             session.lanes.say_ending();
         });
@@ -48,7 +53,7 @@ pub(crate) fn confirm(session: &'static Session) {
 /// Ends the process with a status of its own if calls are lost and the program is to be strict about that. Handlers
 /// that were registered before this library was loaded do not run then.
 pub(crate) fn be_strict(session: &Session) {
-    if session.settings.strict_exit && session.is_lost() {
+    if session.settings.strict_exit && session.is_lost() && !is_confirmed() {
         // SAFETY: ends the process; a null stream stands for all of them.
         unsafe {
             libc::fflush(std::ptr::null_mut());

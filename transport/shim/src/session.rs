@@ -383,17 +383,18 @@ impl Session {
         }
         let _ = self.why_lost.set(why.to_owned());
         let peer = self.peer();
-        log::say(&match exit::is_ending() {
-            true => format!(
-                "the program ends, and the last calls that it did not wait for may not have been executed by the \
-                 GPU at {peer}: {why}"
-            ),
-            false => format!(
+        if !exit::is_ending() {
+            log::say(&format!(
                 "the GPU at {peer} is lost: {why}; every further call fails with error {}, and calls that the \
                  program has not waited for may not have been executed",
                 status::LOST
-            ),
-        });
+            ));
+        } else if !exit::is_confirmed() {
+            log::say(&format!(
+                "the program ends, and the last calls that it did not wait for may not have been executed by the \
+                 GPU at {peer}: {why}"
+            ));
+        }
         self.lanes.end_all();
     }
 

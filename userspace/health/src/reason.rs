@@ -61,6 +61,7 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
     );
     let mut learned = Learned::default();
     let known = reason.events.iter_mut().find(|known| known.id == event.id);
+    let mut is_new = false;
     let more = match known {
         Some(known) => {
             let more = count.saturating_sub(known.count);
@@ -72,6 +73,7 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
         None => match amend_tally(&mut reason.earlier, event.id, count, last) {
             Some(more) => more,
             None => {
+                is_new = true;
                 reason.events.push(ReasonEvent {
                     id: event.id,
                     count,
@@ -102,7 +104,7 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
     let new_boot = event
         .boot_id
         .as_ref()
-        .filter(|boot| !reason.boots.contains(boot));
+        .filter(|boot| is_new && !reason.boots.contains(boot));
     let newer = last > reason.last;
     reason.last = match new_boot {
         // What happens in it is newer than all before it, also where its clock is behind.

@@ -64,7 +64,8 @@ static void plain(void) {
     CUgraphExec exec = instantiated(graph);
     CHECK(cuGraphDestroy(graph));
     for (int i = 0; i < 20; i++)
-        launch(exec);
+        CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
     CHECK(cuMemcpyDtoH(result, c, BYTES));
     require(result, 3, "launched");
     fill(host, 10);

@@ -1,5 +1,4 @@
 // A thread that launches, waits for nothing, and is still there when the program ends.
-#include <pthread.h>
 #include <unistd.h>
 
 #include "common.h"

@@ -16,8 +16,8 @@ pub(super) const TOGETHER: usize = 4 << 10;
 enum Segment {
     /// So many of the next ones in `Kept::bytes`.
     Own(usize),
-    /// In memory of a caller; and whether it stays as it is until the other side has read it.
-    Lent(&'static [u8], bool),
+    /// In memory of a caller; if it is `stable`, it stays as it is until the other side has read it.
+    Lent { bytes: &'static [u8], stable: bool },
     /// In a copy that was made when the caller took its memory back, from this one on.
     Copied(Vec<u8>, usize),
 }
@@ -26,14 +26,14 @@ impl Segment {
     fn len(&self) -> usize {
         match self {
             Self::Own(len) => *len,
-            Self::Lent(bytes, _) => bytes.len(),
+            Self::Lent { bytes, .. } => bytes.len(),
             Self::Copied(bytes, from) => bytes.len() - from,
         }
     }
 
     /// Whether it is lent, and part of `memory`.
     fn is_lent_of(&self, memory: &[u8]) -> bool {
-        let Self::Lent(bytes, _) = self else {
+        let Self::Lent { bytes, .. } = self else {
             return false;
         };
         let (here, there) = (bytes.as_ptr_range(), memory.as_ptr_range());
@@ -101,7 +101,7 @@ impl Kept {
     pub(super) unsafe fn lend(&mut self, more: &[u8], stable: bool) {
         // SAFETY: the caller's promise.
         let bytes = unsafe { slice::from_raw_parts(more.as_ptr(), more.len()) };
-        self.segments.push_back(Segment::Lent(bytes, stable));
+        self.segments.push_back(Segment::Lent { bytes, stable });
         self.behind += more.len() as u64;
         self.lent += 1;
     }
@@ -114,24 +114,24 @@ impl Kept {
     /// Whether all of `bytes`, which are kept, stay as they are until the other side has read them.
     pub(super) fn is_stable(&self, bytes: &[u8]) -> bool {
         let of_them = self.segments.iter().rev().find(|it| it.is_lent_of(bytes));
-        matches!(of_them, Some(Segment::Lent(_, true)))
+        matches!(of_them, Some(Segment::Lent { stable: true, .. }))
     }
 
     /// Makes a copy of the last segment of `memory` that is lent; without `memory`, of any. Those that are stable count
-    /// only if it goes. Whether there was one.
-    pub(super) fn take_back_last(&mut self, memory: Option<&[u8]>, goes: bool) -> bool {
+    /// only with `with_stable`. Whether there was one.
+    pub(super) fn take_back_last(&mut self, memory: Option<&[u8]>, with_stable: bool) -> bool {
         if self.lent == 0 {
             return false;
         }
         let is_wanted = |segment: &&mut Segment| match segment {
-            Segment::Lent(_, true) if !goes => false,
-            Segment::Lent(..) => memory.is_none_or(|memory| segment.is_lent_of(memory)),
+            Segment::Lent { stable: true, .. } if !with_stable => false,
+            Segment::Lent { .. } => memory.is_none_or(|memory| segment.is_lent_of(memory)),
             _ => false,
         };
         let Some(segment) = self.segments.iter_mut().rev().find(is_wanted) else {
             return false;
         };
-        if let Segment::Lent(bytes, _) = *segment {
+        if let Segment::Lent { bytes, .. } = *segment {
             let mut copy = self.spare.pop().unwrap_or_default();
             self.spare_bytes -= copy.capacity();
             copy.clear();
@@ -156,7 +156,7 @@ impl Kept {
                     *len -= gone;
                     self.start += gone;
                 }
-                Segment::Lent(bytes, _) => {
+                Segment::Lent { bytes, .. } => {
                     *bytes = &bytes[gone..];
                     self.lent -= usize::from(all);
                 }
@@ -212,7 +212,7 @@ impl Kept {
     fn bytes_of<'a>(&'a self, segment: &'a Segment, own: usize) -> &'a [u8] {
         match segment {
             Segment::Own(len) => &self.bytes[own..own + len],
-            Segment::Lent(bytes, _) => bytes,
+            Segment::Lent { bytes, .. } => bytes,
             Segment::Copied(bytes, from) => &bytes[*from..],
         }
     }

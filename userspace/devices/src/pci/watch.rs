@@ -55,8 +55,8 @@ pub struct PciWatch {
     /// Devices whose configuration space reads all ones, since when.
     silent: BTreeMap<PciAddress, Instant>,
     narrow: BTreeMap<PciAddress, u32>,
-    /// How often in a row a busy GPU had a link slower than its maximum.
-    slow: BTreeMap<PciAddress, u32>,
+    /// Devices with a link slower than its maximum.
+    slow: BTreeMap<PciAddress, SlowLink>,
     reads: Reads<PciAddress, Option<PciDevice>>,
     aer_reads: Reads<PciAddress, Option<AerCounters>>,
 }
@@ -64,9 +64,17 @@ pub struct PciWatch {
 /// The driver raises the speed within milliseconds of work arriving, but the sample that shows
 /// busy and the reading of the speed are not of one moment: two polls in a row must agree.
 const SLOW_POLLS: u32 = 2;
-/// A link that stays slow is reported again after so many polls of a busy GPU, hours at the usual interval: health takes it for over after a
-/// day without.
-const SLOW_AGAIN: u32 = 1000;
+/// A link that stays slow is reported again at the first poll of a busy GPU after so many polls, an hour or two at the usual interval: health
+/// takes it for over after a day without.
+const SLOW_AGAIN: u32 = 500;
+
+/// Polls of a device with a link slower than its maximum.
+#[derive(Debug, Default)]
+struct SlowLink {
+    /// Those of a busy GPU; until it is reported, in a row.
+    busy: u32,
+    since_reported: u32,
+}
 
 /// For how long a device must not answer before it counts as lost. Downstream Port Containment
 /// takes the link down at an error, and until the kernel has brought it up again, which the device
@@ -285,22 +293,28 @@ impl PciWatch {
         };
         if speed >= max {
             self.slow.remove(&device.pci);
-        } else if busy {
-            let polls = self.slow.entry(device.pci).or_default();
-            *polls = polls.saturating_add(1);
-            if *polls % SLOW_AGAIN == SLOW_POLLS {
-                let text = format!("PCIe link runs at {speed} of {max} GT/s while the GPU is busy");
-                let mut found = link_fault(device.pci, &link, text);
-                found.detail.sample.metric =
-                    Some("gtrace_gpu_pcie_link_speed_transfers_per_second".into());
-                found.detail.sample.value = Some(speed * 1e9);
-                found.detail.sample.limit = Some(max * 1e9);
-                events.push(Observed::new(WitnessName::SysfsPci, found, 1));
-            }
-        } else if self.slow.get(&device.pci).is_some_and(|&n| n < SLOW_POLLS) {
-            // Not yet reported and no longer busy: the count starts anew.
-            self.slow.remove(&device.pci);
+            return;
         }
+        let slow = self.slow.entry(device.pci).or_default();
+        slow.since_reported = slow.since_reported.saturating_add(1);
+        if !busy {
+            if slow.busy < SLOW_POLLS {
+                slow.busy = 0;
+            }
+            return;
+        }
+        slow.busy = slow.busy.saturating_add(1);
+        let again = slow.busy > SLOW_POLLS && slow.since_reported >= SLOW_AGAIN;
+        if slow.busy != SLOW_POLLS && !again {
+            return;
+        }
+        slow.since_reported = 0;
+        let text = format!("PCIe link runs at {speed} of {max} GT/s while the GPU is busy");
+        let mut found = link_fault(device.pci, &link, text);
+        found.detail.sample.metric = Some("gtrace_gpu_pcie_link_speed_transfers_per_second".into());
+        found.detail.sample.value = Some(speed * 1e9);
+        found.detail.sample.limit = Some(max * 1e9);
+        events.push(Observed::new(WitnessName::SysfsPci, found, 1));
     }
 
     fn judge_aer(

@@ -46,8 +46,8 @@ pub(super) struct Known {
     pub(super) gone: bool,
     /// When its link ended, as far as that counts for flapping.
     ends: VecDeque<Timestamp>,
-    /// Since it was last reported to flap.
-    pub(super) flapping: Option<Timestamp>,
+    /// When it was last reported to flap, while it does.
+    pub(super) flapping_reported: Option<Timestamp>,
     /// The rate that was reported as too slow.
     pub(super) slow: Option<f64>,
     /// That it is as fast as it should be was given once.
@@ -201,15 +201,15 @@ impl Known {
             self.ends.pop_front();
         }
         let is_due = |reported| between(reported, now) >= FLAPPING_AGAIN;
-        if self.ends.len() >= FLAPPING && self.flapping.is_none_or(is_due) {
-            self.flapping = Some(now);
+        if self.ends.len() >= FLAPPING && self.flapping_reported.is_none_or(is_due) {
+            self.flapping_reported = Some(now);
             let text = format!("{} is flapping", port.name());
             let mut event = change(Severity::Critical, PortChange::Flapping, text, port);
             event.occurrence.detail.sample.value = Some(self.ends.len() as f64);
             event.occurrence.detail.sample.limit = Some(FLAPPING as f64 - 1.0);
             events.push(event);
         } else if self.ends.is_empty() {
-            self.flapping = None;
+            self.flapping_reported = None;
         }
     }
 

@@ -299,7 +299,7 @@ impl RdmaWatch {
             if let Some(rate) = known.slow {
                 ill.push(format!("{name} runs at {rate} Gb/s"));
             }
-            if known.flapping.is_some() {
+            if known.flapping_reported.is_some() {
                 ill.push(format!("{name} is flapping"));
             }
             for (counter, window) in &known.errors {

@@ -108,8 +108,8 @@ impl Commits {
             let (unsynced, closed) =
                 rest(IDLE, |time| wait(state, time, |s| s.unsynced || s.closed));
             if unsynced && !closed {
-                let rest = not_before.saturating_duration_since(Instant::now());
-                wait(self.lock(), rest.max(SYNC_AFTER), |s| s.closed);
+                let left = not_before.saturating_duration_since(Instant::now());
+                wait(self.lock(), left.max(SYNC_AFTER), |s| s.closed);
             }
             if unsynced || closed {
                 return !closed;
